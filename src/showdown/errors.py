@@ -1,0 +1,21 @@
+"""The errors a user can meet, each carrying one clear sentence."""
+
+
+class ShowdownError(Exception):
+    """Base of every error this package raises on purpose; its text is meant to be read by a person."""
+
+
+class UsageError(ShowdownError):
+    """The request itself is wrong: an unknown name, a bad override, an impossible size."""
+
+
+class MissingDataError(ShowdownError):
+    """A problem needs files that are not on this machine; the text says how to get them."""
+
+
+class DivergedError(ShowdownError):
+    """A policy's state stopped being finite, so its numbers mean nothing."""
+
+
+class InvalidProblemError(ShowdownError):
+    """A problem produced a context or a reward that is not a finite number."""

@@ -1,0 +1,33 @@
+"""Random keys with names: (seed, name, name, …) → key, by hash, so that no two roles ever share one.
+
+A problem's key depends on (seed, problem, trial) and never on the policy: every policy meets the same contexts in the
+same order, and trial `i` is the same however many trials run beside it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import jax
+import numpy as np
+
+
+def key_data(seed: int, *names: str | int) -> np.ndarray:
+    """The two words of a key that belongs to these names alone."""
+    digest = hashlib.sha256("\x1f".join(map(str, (seed, *names))).encode()).digest()
+    return np.frombuffer(digest[:8], dtype="<u4").astype(np.uint32)
+
+
+def named_key(seed: int, *names: str | int) -> jax.Array:
+    return jax.random.wrap_key_data(key_data(seed, *names), impl="threefry2x32")
+
+
+def trial_keys(seed: int, problem: str, trials: range, role: str) -> jax.Array:
+    """One key per trial for one role ('problem' or 'policy')."""
+    words = np.stack([key_data(seed, problem, trial, role) for trial in trials])
+    return jax.random.wrap_key_data(words, impl="threefry2x32")
+
+
+def role_key(key: jax.Array, role: str) -> jax.Array:
+    """A key for one named use of `key`; usable inside a compiled program, where the name is a constant."""
+    return jax.random.fold_in(key, int(key_data(0, role)[0] >> 1))

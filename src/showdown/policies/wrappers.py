@@ -1,0 +1,87 @@
+"""Policies around a policy: what many methods share, said once instead of in sixty configurations."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from showdown.config import config
+from showdown.errors import UsageError
+from showdown.keys import role_key
+from showdown.policy import History, Policy, State
+from showdown.problem import ProblemSpec
+
+
+class WrappedState(NamedTuple):
+    inner: State
+    num_actions: jax.Array  # ()
+
+
+class Wrapper(Policy):
+    """Changes how `inner` acts and leaves its learning alone."""
+
+    inner: Policy
+
+    @property
+    def reference(self) -> str:  # type: ignore[override]
+        return self.inner.reference
+
+    @property
+    def refit_every(self) -> int:  # type: ignore[override]
+        return self.inner.refit_every
+
+    @property
+    def frozen(self) -> bool:
+        return self.inner.frozen
+
+    def check(self) -> None:
+        self.inner.check()
+
+    def init(self, key: jax.Array, spec: ProblemSpec) -> WrappedState:
+        return WrappedState(self.inner.init(key, spec), jnp.int32(spec.num_actions))
+
+    def update(
+        self, key: jax.Array, state: WrappedState, context: jax.Array, action: jax.Array, reward: jax.Array
+    ) -> WrappedState:
+        return state._replace(inner=self.inner.update(key, state.inner, context, action, reward))
+
+    def refit(self, key: jax.Array, state: WrappedState, history: History) -> WrappedState:
+        return state._replace(inner=self.inner.refit(key, state.inner, history))
+
+
+@config
+class WarmUp(Wrapper):
+    """Play every action `pulls` times in turn, whatever the context, then hand over; `inner` learns from the start."""
+
+    inner: Policy  # the policy that plays afterwards
+    pulls: int = 3  # s: pulls of each action before the policy decides
+
+    def check(self) -> None:
+        super().check()
+        if self.pulls < 0:
+            raise UsageError(f"pulls must not be negative, and is {self.pulls}")
+
+    def act(self, key: jax.Array, state: WrappedState, context: jax.Array, step: jax.Array) -> jax.Array:
+        chosen = self.inner.act(key, state.inner, context, step)
+        return jnp.where(step < self.pulls * state.num_actions, step % state.num_actions, chosen)
+
+
+@config
+class EpsilonGreedy(Wrapper):
+    """With probability `epsilon` play an action at random (all equally likely), otherwise what `inner` says."""
+
+    inner: Policy  # the policy that plays otherwise
+    epsilon: float = 0.01  # ε: probability of a random action
+
+    def check(self) -> None:
+        super().check()
+        if not 0 <= self.epsilon <= 1:
+            raise UsageError(f"epsilon is a probability and must lie between 0 and 1, not {self.epsilon}")
+
+    def act(self, key: jax.Array, state: WrappedState, context: jax.Array, step: jax.Array) -> jax.Array:
+        chosen = self.inner.act(role_key(key, "inner"), state.inner, context, step)
+        explore = jax.random.uniform(role_key(key, "coin")) < self.epsilon
+        random = jax.random.randint(role_key(key, "random action"), (), 0, state.num_actions)
+        return jnp.where(explore, random, chosen)

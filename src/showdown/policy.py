@@ -1,0 +1,88 @@
+"""What a policy is: a value with four pure methods.
+
+A policy is a configuration (see `config.py`) and remembers nothing: all it learns lives in a state, a NamedTuple of
+arrays of fixed shape, which the loop hands in and takes back. It is told the reward of the action it chose and no
+other, so peeking is impossible.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from showdown.problem import ProblemSpec
+
+State = Any  # a PyTree of arrays; its structure, shapes and dtypes never change
+
+
+class Batch(NamedTuple):
+    contexts: jax.Array  # (size, context_dim)
+    actions: jax.Array  # (size,)
+    rewards: jax.Array  # (size,)
+
+
+@dataclass(frozen=True)
+class History:
+    """The steps played so far, for refitting. Contexts are looked up by step, never copied per trial."""
+
+    count: jax.Array  # () how many steps are filled
+    actions: jax.Array  # (capacity,)
+    rewards: jax.Array  # (capacity,)
+    contexts_at: Callable[[jax.Array], jax.Array]  # (size,) steps -> (size, context_dim)
+
+    def at(self, steps: jax.Array) -> Batch:
+        return Batch(self.contexts_at(steps), self.actions[steps], self.rewards[steps])
+
+    def sample(self, key: jax.Array, size: int) -> Batch:
+        """Uniform with replacement from all steps so far."""
+        return self.at(jax.random.randint(key, (size,), 0, jnp.maximum(self.count, 1)))
+
+
+class Policy(ABC):
+    """Base of every policy; subclasses are decorated with `@config`."""
+
+    numerics: ClassVar[int] = 1  # bump when a fix moves numbers: older cells are then not reused
+    reference: ClassVar[str] = ""  # where the method comes from
+    refit_every: int = 0  # steps between refits; 0 means never
+
+    def check(self) -> None:
+        """Raise UsageError if the fields make no policy."""
+
+    @property
+    def frozen(self) -> bool:
+        """Whether the belief stands still between refits; the loop then scores a whole block of contexts at once."""
+        return type(self).update is Policy.update
+
+    @abstractmethod
+    def init(self, key: jax.Array, spec: ProblemSpec) -> State:
+        """The state before anything was seen."""
+
+    @abstractmethod
+    def act(self, key: jax.Array, state: State, context: jax.Array, step: jax.Array) -> jax.Array:
+        """The action for a context, as an int32 scalar. `step` counts from 0."""
+
+    def update(
+        self, key: jax.Array, state: State, context: jax.Array, action: jax.Array, reward: jax.Array
+    ) -> State:
+        """Learn from one step, at constant cost."""
+        return state
+
+    def refit(self, key: jax.Array, state: State, history: History) -> State:
+        """The dear part, every `refit_every` steps: train the network, recompute a posterior."""
+        return state
+
+
+class Thompson(Policy):
+    """A policy that draws a value for each action from its belief and plays the largest (the first, on a tie)."""
+
+    @abstractmethod
+    def scores(self, key: jax.Array, state: State, context: jax.Array) -> jax.Array:
+        """One draw of every action's value, (num_actions,)."""
+
+    def act(self, key: jax.Array, state: State, context: jax.Array, step: jax.Array) -> jax.Array:
+        return jnp.argmax(self.scores(key, state, context)).astype(jnp.int32)

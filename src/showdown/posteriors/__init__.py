@@ -1,0 +1,1 @@
+"""The mathematics, free of bandits: Bayesian regression and its draws."""

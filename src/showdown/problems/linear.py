@@ -1,0 +1,89 @@
+"""Linear and sparse-linear problems: the reward of an action is its own linear function of the context, plus noise.
+
+Contexts are standard normal in R^d; each action's coefficients are uniform on (−1, 1), scaled to unit norm, and redrawn
+every trial; action j's noise has standard deviation noise·(j + 1). In the sparse version each action keeps ⌊d/3⌋ random
+coordinates before scaling.
+
+Reference: the samplers released with Riquelme, Tucker, Snoek, "Deep Bayesian Bandits Showdown", ICLR 2018.
+
+Differences from the released samplers
+1. The best reward is the expected one of the best action, not its noisy draw.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from showdown.config import config
+from showdown.errors import UsageError
+from showdown.keys import role_key
+from showdown.problem import Problem, ProblemSpec, Round, Tables
+from showdown.problems import problems
+
+
+class LinearEpisode(NamedTuple):
+    contexts: jax.Array  # (horizon, context_dim)
+    coefficients: jax.Array  # (context_dim, num_actions)
+    noise_key: jax.Array
+
+
+@config
+class Linear(Problem):
+    context_dim: int = 10  # d
+    num_actions: int = 8  # k
+    noise: float = 0.01  # action j's rewards have standard deviation noise·(j + 1)
+    horizon: int = 2_000  # steps of one trial
+
+    def check(self) -> None:
+        if self.context_dim < 1:
+            raise UsageError(f"context_dim must be at least 1, not {self.context_dim}")
+        if self.num_actions < 2:
+            raise UsageError(f"num_actions must be at least 2, or there is nothing to choose; it is {self.num_actions}")
+        if self.noise < 0:
+            raise UsageError(f"noise must not be negative, and is {self.noise}")
+
+    def spec(self, tables: Tables) -> ProblemSpec:
+        return ProblemSpec(self.context_dim, self.num_actions)
+
+    def begin(self, key: jax.Array, tables: Tables) -> LinearEpisode:
+        shape = (self.context_dim, self.num_actions)
+        coefficients = jax.random.uniform(role_key(key, "coefficients"), shape, minval=-1, maxval=1)
+        coefficients *= self.support(role_key(key, "support"))
+        coefficients /= jnp.linalg.norm(coefficients, axis=0)
+        contexts = jax.random.normal(role_key(key, "contexts"), (self.horizon, self.context_dim))
+        return LinearEpisode(contexts, coefficients, role_key(key, "noise"))
+
+    def support(self, key: jax.Array) -> jax.Array:
+        """1 where an action uses a coordinate, (context_dim, num_actions)."""
+        return jnp.ones((self.context_dim, self.num_actions))
+
+    def round(self, step: jax.Array, episode: LinearEpisode, tables: Tables) -> Round:
+        context = episode.contexts[step]
+        means = jnp.einsum("d,dk->k", context, episode.coefficients, precision="highest")
+        noise = jax.random.normal(jax.random.fold_in(episode.noise_key, step), (self.num_actions,))
+        deviations = self.noise * jnp.arange(1, self.num_actions + 1, dtype=jnp.float32)
+        return Round(context, means + deviations * noise, means)
+
+    def context(self, step: jax.Array, episode: LinearEpisode, tables: Tables) -> jax.Array:
+        return episode.contexts[step]
+
+
+@config
+class SparseLinear(Linear):
+    num_actions: int = 7  # k
+
+    def check(self) -> None:
+        super().check()
+        if self.context_dim < 3:
+            raise UsageError(f"context_dim must be at least 3 (a third is kept), not {self.context_dim}")
+
+    def support(self, key: jax.Array) -> jax.Array:
+        order = jnp.argsort(jax.random.uniform(key, (self.num_actions, self.context_dim)), axis=-1)
+        return (order.T < self.context_dim // 3).astype(jnp.float32)
+
+
+problems.add("linear", Linear())
+problems.add("sparse-linear", SparseLinear())

@@ -1,0 +1,118 @@
+"""One Registry class, two instances: the presets of policies and of problems, found by name.
+
+`NAME[field=value,…]` is a preset with fields replaced, so a name is also a whole configuration.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import Generic, TypeVar
+
+from showdown.config import override
+from showdown.errors import UsageError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Entry(Generic[T]):
+    name: str
+    value: T
+    base: str | None = None  # the preset this one is a variation of
+
+
+class Registry(Generic[T]):
+    """Names to configurations. `noun` is what one of them is called in messages."""
+
+    def __init__(self, noun: str) -> None:
+        self.noun = noun
+        self._entries: dict[str, Entry[T]] = {}
+        self._plugins_loaded = False
+
+    def add(self, name: str, value: T, base: str | None = None) -> T:
+        """Register `value` under `name`; returns it, so a module can keep the preset as a constant."""
+        if "[" in name or "," in name:
+            raise UsageError(f"a {self.noun} name may not hold '[' or ',': {name!r}")
+        known = self._entries.get(name)
+        if known is not None and known.value != value:
+            raise UsageError(f"two different {self.noun} presets are called {name!r}")
+        self._entries[name] = Entry(name, value, base)
+        return value
+
+    def entry(self, name: str) -> Entry[T]:
+        self._load_plugins()
+        if name not in self._entries:
+            raise UsageError(f"no {self.noun} is called {name!r}{self._near(name)}")
+        return self._entries[name]
+
+    def get(self, text: str) -> T:
+        """The preset called `text`, which may carry overrides: `wheel[delta=0.8]`."""
+        name, changes = parse_name(text)
+        value = self.entry(name).value
+        if changes:
+            value = override(value, changes)
+        check = getattr(value, "check", None)
+        if check is not None:
+            check()
+        return value
+
+    def names(self) -> list[str]:
+        self._load_plugins()
+        return list(self._entries)
+
+    def __iter__(self) -> Iterator[Entry[T]]:
+        self._load_plugins()
+        return iter(list(self._entries.values()))
+
+    def __contains__(self, name: str) -> bool:
+        self._load_plugins()
+        return name in self._entries
+
+    def _near(self, name: str) -> str:
+        lowered = {known.lower(): known for known in self._entries}
+        near = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.5)
+        plural = self.noun[:-1] + "ies" if self.noun.endswith("y") else self.noun + "s"
+        return f"; did you mean {lowered[near[0]]!r}?" if near else f"; see `showdown list {plural}`"
+
+    def _load_plugins(self) -> None:
+        """Import outside packages that declare the entry point `showdown.policy` or `showdown.problem`."""
+        if self._plugins_loaded:
+            return
+        self._plugins_loaded = True
+        for point in entry_points(group=f"showdown.{self.noun}"):
+            point.load()
+
+
+def parse_name(text: str) -> tuple[str, dict[str, str]]:
+    """`NAME[a=1,b=(2,3)]` → (NAME, {a: '1', b: '(2,3)'})."""
+    text = text.strip()
+    if "[" not in text:
+        return text, {}
+    if not text.endswith("]"):
+        raise UsageError(f"{text!r} opens a '[' and does not close it")
+    name, _, inside = text[:-1].partition("[")
+    changes: dict[str, str] = {}
+    for part in split_outside_brackets(inside):
+        field, equals, item = part.partition("=")
+        if not equals or not field.strip() or not item.strip():
+            raise UsageError(f"{part!r} in {text!r} is not of the form field=value")
+        changes[field.strip()] = item.strip()
+    return name.strip(), changes
+
+
+def split_outside_brackets(text: str) -> list[str]:
+    """Split at commas that stand outside any bracket; empty parts are dropped."""
+    parts, depth, start = [], 0, 0
+    for position, letter in enumerate(text):
+        if letter in "[(":
+            depth += 1
+        elif letter in "])":
+            depth -= 1
+        elif letter == "," and depth == 0:
+            parts.append(text[start:position])
+            start = position + 1
+    parts.append(text[start:])
+    return [part.strip() for part in parts if part.strip()]
