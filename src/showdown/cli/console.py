@@ -1,0 +1,71 @@
+"""The only file that prints. Data goes to stdout; progress and talk go to stderr, and only to a person."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+def data(text: str) -> None:
+    """Write a command's result."""
+    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+
+
+def data_json(value: Any) -> None:
+    """Write a command's result as strict JSON: NaN and infinities become null."""
+    data(json.dumps(_strict(value), indent=2, ensure_ascii=False))
+
+
+def _strict(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _strict(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_strict(item) for item in value]
+    if hasattr(value, "item"):  # a NumPy scalar
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def talk(text: str) -> None:
+    """Say something to the person watching; silent in a pipe or a log."""
+    if sys.stderr.isatty():
+        sys.stderr.write(text + "\n")
+
+
+def warn(text: str) -> None:
+    """Say something that matters even to a log."""
+    sys.stderr.write(text + "\n")
+
+
+@contextmanager
+def progress(total: int, label: str, unit: str = "steps") -> Iterator[Callable[[int, str | None], None]]:
+    """A live bar on a terminal, nothing elsewhere. Yields advance(amount, new label or None)."""
+    if not sys.stderr.isatty():
+        yield lambda amount, label=None: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=total)
+
+        def advance(amount: int, label: str | None = None) -> None:
+            bar.update(task, advance=amount)
+            if label is not None:
+                bar.update(task, description=label)
+
+        yield advance

@@ -1,0 +1,52 @@
+"""The command `showdown`: gathers the commands and turns errors into one sentence and an exit code.
+
+Exit codes: 0 all done, 1 something failed, 2 the request was wrong, 130 stopped by Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import typer
+
+from showdown import __version__
+from showdown.cli import console
+from showdown.errors import ShowdownError, UsageError
+
+app = typer.Typer(
+    name="showdown",
+    help="Play exploration methods for contextual bandits against each other.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+# Each module defines `register(app)`; none imports JAX or pandas before its command is called.
+for _name in ("run", "table", "list", "show"):
+    importlib.import_module(f"showdown.cli.{_name}").register(app)
+
+
+@app.callback(invoke_without_command=True)
+def _root(version: bool = typer.Option(False, "--version", help="Print the version and stop.")) -> None:
+    if version:
+        console.data(__version__)
+        raise typer.Exit
+
+
+def main() -> None:
+    try:
+        app()
+    except UsageError as error:
+        console.warn(f"showdown: {error}")
+        sys.exit(2)
+    except ShowdownError as error:
+        console.warn(f"showdown: {error}")
+        sys.exit(1)
+    except KeyboardInterrupt:
+        console.warn("showdown: stopped; every finished cell is kept")
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader left; say nothing about it
+        sys.exit(0)

@@ -1,0 +1,68 @@
+"""What problems over a table of labelled rows share: a trial is a random order of the rows, and nothing is copied.
+
+The table lives once on the device. An episode holds row indices and, where contexts are standardised, the mean and
+scale of each column over the rows of that trial (zero scale counts as 1), as the original samplers did.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from showdown.errors import UsageError
+from showdown.problem import Problem, ProblemSpec, Round
+
+
+class LabelledTables(NamedTuple):
+    contexts: jax.Array  # (rows, context_dim) float32
+    labels: jax.Array  # (rows,) int32 class of each row
+    payoffs: jax.Array  # (classes, num_actions) float32 reward of an action for a class; the identity for plain labels
+
+
+class RowsEpisode(NamedTuple):
+    order: jax.Array  # (horizon,) int32 row of each step
+    shift: jax.Array  # (context_dim,)
+    scale: jax.Array  # (context_dim,)
+
+
+def check_horizon(horizon: int, rows: int) -> None:
+    if horizon > rows:
+        raise UsageError(f"the horizon of {horizon} steps is longer than the {rows} rows there are to play")
+
+
+def shuffled(key: jax.Array, rows: int, horizon: int) -> jax.Array:
+    """The first `horizon` rows of a random order of all of them."""
+    return jax.random.permutation(key, rows)[:horizon].astype(jnp.int32)
+
+
+def column_scaling(contexts: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Mean and population standard deviation of every column; a constant column gets scale 1."""
+    shift = contexts.mean(axis=0)
+    scale = jnp.sqrt(jnp.mean((contexts - shift) ** 2, axis=0))
+    return shift, jnp.where(scale > 0, scale, 1.0)
+
+
+class LabelledRows(Problem):
+    """Rows in random order without replacement; the reward depends on the row's class and the action."""
+
+    standardised: ClassVar[bool] = True
+
+    def spec(self, tables: LabelledTables) -> ProblemSpec:
+        check_horizon(self.horizon, tables.contexts.shape[0])
+        return ProblemSpec(tables.contexts.shape[1], tables.payoffs.shape[1])
+
+    def begin(self, key: jax.Array, tables: LabelledTables) -> RowsEpisode:
+        rows, context_dim = tables.contexts.shape
+        order = shuffled(key, rows, self.horizon)
+        if not self.standardised:
+            return RowsEpisode(order, jnp.zeros(context_dim), jnp.ones(context_dim))
+        return RowsEpisode(order, *column_scaling(tables.contexts[order]))
+
+    def context(self, step: jax.Array, episode: RowsEpisode, tables: LabelledTables) -> jax.Array:
+        return (tables.contexts[episode.order[step]] - episode.shift) / episode.scale
+
+    def round(self, step: jax.Array, episode: RowsEpisode, tables: LabelledTables) -> Round:
+        rewards = tables.payoffs[tables.labels[episode.order[step]]]
+        return Round(self.context(step, episode, tables), rewards, rewards)
