@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 
@@ -19,13 +20,13 @@ def key_data(seed: int, *names: str | int) -> np.ndarray:
 
 
 def named_key(seed: int, *names: str | int) -> jax.Array:
-    return jax.random.wrap_key_data(key_data(seed, *names), impl="threefry2x32")
+    return jax.random.wrap_key_data(jnp.asarray(key_data(seed, *names)), impl="threefry2x32")
 
 
 def trial_keys(seed: int, problem: str, trials: range, role: str) -> jax.Array:
     """One key per trial for one role ('problem' or 'policy')."""
     words = np.stack([key_data(seed, problem, trial, role) for trial in trials])
-    return jax.random.wrap_key_data(words, impl="threefry2x32")
+    return jax.random.wrap_key_data(jnp.asarray(words), impl="threefry2x32")
 
 
 def role_key(key: jax.Array, role: str) -> jax.Array:

@@ -59,6 +59,11 @@ class Registry(Generic[T]):
             check()
         return value
 
+    def name_of(self, value: T) -> str | None:
+        """The preset that equals `value`, if there is one; the most particular where several do."""
+        equal = [entry for entry in self if entry.value == value]
+        return max(equal, key=lambda entry: entry.base is not None).name if equal else None
+
     def names(self) -> list[str]:
         self._load_plugins()
         return list(self._entries)

@@ -302,12 +302,14 @@ class _Book:
         inside = np.flatnonzero((self.steps > first_step) & (self.steps <= first_step + steps))
         tail = slice(max(0, self.horizon - self.tail - first_step), steps)
         for regret, suffix in ((played.regret, ""), (played.expected_regret, "_expected")):
-            regret = np.asarray(regret, np.float64)[: self.trials, :steps]
+            paid = np.asarray(regret, np.float64)[: self.trials, :steps]
             total = getattr(self, "cumulative" + suffix)
-            running = np.cumsum(regret, axis=1)
-            getattr(self, "curve" + suffix)[:, inside] = total[:, None] + running[:, self.steps[inside] - first_step - 1]
+            running = np.cumsum(paid, axis=1)
+            getattr(self, "curve" + suffix)[:, inside] = (
+                total[:, None] + running[:, self.steps[inside] - first_step - 1]
+            )
             total += running[:, -1]
-            getattr(self, "simple" + suffix)[:] += regret[:, tail].sum(axis=1) / self.tail
+            getattr(self, "simple" + suffix)[:] += paid[:, tail].sum(axis=1) / self.tail
         actions = np.asarray(played.actions)[: self.trials, :steps]
         rows = np.repeat(np.arange(self.trials), steps)
         np.add.at(self.action_counts, (rows, actions.ravel()), 1)

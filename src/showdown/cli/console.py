@@ -43,11 +43,15 @@ def warn(text: str) -> None:
     sys.stderr.write(text + "\n")
 
 
+def _unseen(amount: int, label: str | None = None) -> None:
+    pass
+
+
 @contextmanager
 def progress(total: int, label: str, unit: str = "steps") -> Iterator[Callable[[int, str | None], None]]:
     """A live bar on a terminal, nothing elsewhere. Yields advance(amount, new label or None)."""
     if not sys.stderr.isatty():
-        yield lambda amount, label=None: None
+        yield _unseen
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn

@@ -19,7 +19,7 @@ Cost per step O(num_actions·dim²), memory num_actions·dim² floats per trial;
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -37,8 +37,8 @@ Covariance = Literal["full", "diagonal", "precision-diagonal"]
 
 class LinearState(NamedTuple):
     regressions: regression.Regressions
-    diagonal: jax.Array | None  # (num_actions, dim) diag Σ or diag Σ⁻¹, for the diagonal versions
-    noise: regression.NoiseBelief | None  # for unknown noise
+    diagonal: Any  # (num_actions, dim) diag Σ or diag Σ⁻¹ for the diagonal versions, None for the full one
+    noise: Any  # a NoiseBelief where the noise is unknown, None where it is known
 
 
 class _Linear(Thompson):
@@ -159,9 +159,7 @@ class LinearUnknownNoise(_Linear):
 
 def _known(covariance: Covariance, prior_precision: float, noise_variance: float) -> Policy:
     return WarmUp(
-        inner=LinearKnownNoise(
-            covariance=covariance, prior_precision=prior_precision, noise_variance=noise_variance
-        )
+        inner=LinearKnownNoise(covariance=covariance, prior_precision=prior_precision, noise_variance=noise_variance)
     )
 
 
@@ -176,10 +174,10 @@ def _unknown(covariance: Covariance, noise_shape: float, noise_rate: float, prio
 policies.add("LinPost", _known("full", 0.25, 0.25))
 policies.add("LinPost-MR", _known("full", 11.12, 2.0), base="LinPost")
 policies.add("LinPost-SL", _known("full", 37.58, 0.037), base="LinPost")
-policies.add("LinDiagPost", _known("diagonal", 0.25, 0.25))
+policies.add("LinDiagPost", _known("diagonal", 0.25, 0.25), base="LinPost")
 policies.add("LinDiagPost-MR", _known("diagonal", 14.20, 2.49), base="LinDiagPost")
 policies.add("LinDiagPost-SL", _known("diagonal", 40.0, 0.011), base="LinDiagPost")
-policies.add("LinDiagPrecPost", _known("precision-diagonal", 0.25, 0.25))
+policies.add("LinDiagPrecPost", _known("precision-diagonal", 0.25, 0.25), base="LinPost")
 policies.add("LinDiagPrecPost-MR", _known("precision-diagonal", 37.35, 0.68), base="LinDiagPrecPost")
 policies.add("LinDiagPrecPost-SL", _known("precision-diagonal", 13.49, 0.01), base="LinDiagPrecPost")
 policies.add("LinGreedy", WarmUp(inner=LinearGreedy()))
@@ -192,9 +190,9 @@ for _epsilon in (0.01, 0.05):
 policies.add("LinFullPost", _unknown("full", 6.0, 6.0, 0.25))
 policies.add("LinFullPost-MR", _unknown("full", 30.0, 35.0, 20.0), base="LinFullPost")
 policies.add("LinFullPost-SL", _unknown("full", 35.0, 5.0, 20.0), base="LinFullPost")
-policies.add("LinFullDiagPost", _unknown("diagonal", 6.0, 6.0, 0.25))
+policies.add("LinFullDiagPost", _unknown("diagonal", 6.0, 6.0, 0.25), base="LinFullPost")
 policies.add("LinFullDiagPost-MR", _unknown("diagonal", 22.27, 35.89, 39.95), base="LinFullDiagPost")
 policies.add("LinFullDiagPost-SL", _unknown("diagonal", 39.94, 0.03, 39.74), base="LinFullDiagPost")
-policies.add("LinFullDiagPrecPost", _unknown("precision-diagonal", 6.0, 6.0, 0.25))
+policies.add("LinFullDiagPrecPost", _unknown("precision-diagonal", 6.0, 6.0, 0.25), base="LinFullPost")
 policies.add("LinFullDiagPrecPost-MR", _unknown("precision-diagonal", 0.23, 21.23, 2.21), base="LinFullDiagPrecPost")
 policies.add("LinFullDiagPrecPost-SL", _unknown("precision-diagonal", 4.25, 0.073, 13.07), base="LinFullDiagPrecPost")

@@ -25,11 +25,11 @@ class Wrapper(Policy):
     inner: Policy
 
     @property
-    def reference(self) -> str:  # type: ignore[override]
+    def reference(self) -> str:
         return self.inner.reference
 
     @property
-    def refit_every(self) -> int:  # type: ignore[override]
+    def refit_every(self) -> int:
         return self.inner.refit_every
 
     @property

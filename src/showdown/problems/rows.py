@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from showdown.errors import UsageError
 from showdown.problem import Problem, ProblemSpec, Round
@@ -19,6 +20,13 @@ class LabelledTables(NamedTuple):
     contexts: jax.Array  # (rows, context_dim) float32
     labels: jax.Array  # (rows,) int32 class of each row
     payoffs: jax.Array  # (classes, num_actions) float32 reward of an action for a class; the identity for plain labels
+
+
+def classification_tables(contexts: np.ndarray, labels: np.ndarray, num_classes: int) -> LabelledTables:
+    """One action per class; the right one pays 1, the others 0."""
+    return LabelledTables(
+        np.asarray(contexts, np.float32), np.asarray(labels, np.int32), np.eye(num_classes, dtype=np.float32)
+    )
 
 
 class RowsEpisode(NamedTuple):
@@ -54,14 +62,18 @@ class LabelledRows(Problem):
         return ProblemSpec(tables.contexts.shape[1], tables.payoffs.shape[1])
 
     def begin(self, key: jax.Array, tables: LabelledTables) -> RowsEpisode:
-        rows, context_dim = tables.contexts.shape
-        order = shuffled(key, rows, self.horizon)
+        order = shuffled(key, tables.labels.shape[0], self.horizon)
         if not self.standardised:
+            context_dim = self.spec(tables).context_dim
             return RowsEpisode(order, jnp.zeros(context_dim), jnp.ones(context_dim))
-        return RowsEpisode(order, *column_scaling(tables.contexts[order]))
+        return RowsEpisode(order, *column_scaling(self.features(order, tables)))
+
+    def features(self, rows: jax.Array, tables: LabelledTables) -> jax.Array:
+        """The contexts of some rows as they stand in the table, not yet standardised."""
+        return tables.contexts[rows]
 
     def context(self, step: jax.Array, episode: RowsEpisode, tables: LabelledTables) -> jax.Array:
-        return (tables.contexts[episode.order[step]] - episode.shift) / episode.scale
+        return (self.features(episode.order[step], tables) - episode.shift) / episode.scale
 
     def round(self, step: jax.Array, episode: RowsEpisode, tables: LabelledTables) -> Round:
         rewards = tables.payoffs[tables.labels[episode.order[step]]]

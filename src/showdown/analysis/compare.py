@@ -1,0 +1,146 @@
+"""Is one policy better than another? Paired differences, rank tests over problems, stuck trials, regret against time."""
+
+from __future__ import annotations
+
+import math
+from types import ModuleType
+
+import numpy as np
+import pandas as pd
+
+from showdown.analysis.ranks import mean_ranks
+from showdown.analysis.regret import baseline, summarise
+from showdown.analysis.selection import require_one_cell_each
+from showdown.errors import UsageError
+
+
+def paired_differences(
+    frame: pd.DataFrame,
+    first: str,
+    second: str,
+    metric: str = "cumulative",
+    *,
+    confidence: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """problem, mean, low, high, wins, trials: of `first` minus `second`, trial by trial, on problems that both played.
+
+    Trial i of a problem is the same for every policy, so differences are paired and the luck of the draw cancels. The
+    interval is the percentile bootstrap of the mean over trials; `wins` is the share of trials in which `first` has
+    the lower regret, a tie counting half. Only trials that both have are used.
+    """
+    require_one_cell_each(frame)
+    run = ["problem", "horizon", "seed", "trial"]
+    one, two = (frame.loc[frame["policy"] == name, [*run, metric]] for name in (first, second))
+    pairs = one.merge(two, on=run, suffixes=("_first", "_second"))
+    if pairs.empty:
+        raise UsageError(f"{first} and {second} have no trial of the same problem, horizon and seed in common")
+    pairs["difference"] = pairs[f"{metric}_first"] - pairs[f"{metric}_second"]
+    generator = np.random.default_rng(seed)
+    tail = (1 - confidence) / 2
+    rows = []
+    for problem, group in pairs.groupby("problem", sort=False):
+        difference = group["difference"].to_numpy(float)  # (trials,)
+        drawn = generator.integers(len(difference), size=(resamples, len(difference)))
+        low, high = np.quantile(difference[drawn].mean(axis=1), [tail, 1 - tail])
+        wins = float(np.mean((difference < 0) + 0.5 * (difference == 0)))
+        rows.append((problem, difference.mean(), low, high, wins, len(difference)))
+    return pd.DataFrame(rows, columns=["problem", "mean", "low", "high", "wins", "trials"])
+
+
+def friedman(summary: pd.DataFrame, *, alpha: float = 0.05) -> dict[str, float]:
+    """Friedman's test that all policies are equal, over the problems on which every one of them has a mean.
+
+    Gives statistic, p_value, critical_difference (Nemenyi: mean ranks further apart than this differ at level alpha),
+    alpha, policies and problems (the numbers of each). Missing (policy, problem) cells drop the problem for all.
+    """
+    from scipy import stats
+
+    blocks = _complete_blocks(summary)  # (problems, policies)
+    statistic, p_value = stats.friedmanchisquare(*(blocks[policy] for policy in blocks))
+    problems, policies = blocks.shape
+    return {
+        "statistic": float(statistic),
+        "p_value": float(p_value),
+        "critical_difference": critical_difference(policies, problems, alpha),
+        "alpha": alpha,
+        "policies": policies,
+        "problems": problems,
+    }
+
+
+def critical_difference(policies: int, problems: int, alpha: float = 0.05) -> float:
+    """Nemenyi's: q·√(k(k+1) / 6n), with q the studentised range at infinite degrees of freedom over √2."""
+    from scipy import stats
+
+    quantile = stats.studentized_range.ppf(1 - alpha, policies, math.inf) / math.sqrt(2)
+    return float(quantile * math.sqrt(policies * (policies + 1) / (6 * problems)))
+
+
+def nemenyi(summary: pd.DataFrame) -> pd.DataFrame:
+    """first, second, rank_difference, p_value for each pair of policies, over the problems that all of them played."""
+    blocks = _complete_blocks(summary)
+    p_values = _posthocs().posthoc_nemenyi_friedman(blocks.to_numpy())
+    long = blocks.melt(var_name="policy", value_name="mean", ignore_index=False).reset_index()
+    rank = mean_ranks(long, list(blocks.index)).set_index("policy")["mean_rank"]
+    names = list(blocks)
+    return pd.DataFrame(
+        [
+            (names[i], names[j], rank[names[i]] - rank[names[j]], p_values.iloc[i, j])
+            for i in range(len(names))
+            for j in range(i + 1, len(names))
+        ],
+        columns=["first", "second", "rank_difference", "p_value"],
+    )
+
+
+def _complete_blocks(summary: pd.DataFrame) -> pd.DataFrame:
+    blocks = summary.pivot(index="problem", columns="policy", values="mean").dropna()
+    problems, policies = blocks.shape
+    if policies < 3 or problems < 2:
+        raise UsageError(
+            f"a rank test needs three policies that all played the same two problems; "
+            f"there are {policies} policies and {problems} problems"
+        )
+    return blocks[list(dict.fromkeys(summary["policy"]))]
+
+
+def _posthocs() -> ModuleType:
+    try:
+        import scikit_posthocs
+    except ImportError:
+        raise UsageError(
+            "the Nemenyi test needs scikit-posthocs: pip install 'bandit-showdown[analysis]'"
+        ) from None
+    return scikit_posthocs
+
+
+def stuck_share(frame: pd.DataFrame, metric: str = "cumulative") -> pd.DataFrame:
+    """policy, problem, share, trials: the share of trials whose regret exceeds half of Uniform's mean.
+
+    The mean of a greedy network is often carried by a few trials that settled on a bad action for ever.
+    """
+    summary = summarise(frame, metric, absolute=True)
+    half = summary.assign(half=baseline(summary) / 2)[["policy", "problem", "half"]]
+    trials = frame.merge(half, on=["policy", "problem"])
+    trials["stuck"] = trials[metric] > trials["half"]
+    groups = trials.groupby(["policy", "problem"], sort=False)["stuck"]
+    return groups.agg(share="mean", trials="size").reset_index()
+
+
+def pareto_front(regret: pd.DataFrame, time: pd.DataFrame) -> pd.DataFrame:
+    """policy, problem, regret, time, on_front: nothing else on the problem is as good in both and better in one.
+
+    `regret` and `time` are summaries; a (policy, problem) that one of them lacks is left out.
+    """
+    keys = ["policy", "problem"]
+    regret = regret[[*keys, "mean"]].rename(columns={"mean": "regret"})
+    both = regret.merge(time[[*keys, "mean"]].rename(columns={"mean": "time"}), on=keys).dropna()
+    on_front = pd.Series(False, index=both.index)
+    for _, group in both.groupby("problem", sort=False):
+        points = group[["regret", "time"]].to_numpy(float)  # (policies, 2)
+        no_worse = (points[:, None] <= points[None]).all(axis=-1)  # (policies, policies): row against column
+        better = (points[:, None] < points[None]).any(axis=-1)
+        on_front[group.index] = ~(no_worse & better).any(axis=0)
+    return both.assign(on_front=on_front).reset_index(drop=True)

@@ -1,0 +1,42 @@
+"""A cell: one (policy, problem, horizon, seed, trials), known by the hash of its whole configuration."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from showdown import simulate
+from showdown.config import canonical, to_json
+from showdown.policy import Policy
+from showdown.problem import Problem
+
+
+@dataclass(frozen=True)
+class Cell:
+    policy_name: str
+    problem_name: str
+    policy: Policy
+    problem: Problem  # its horizon is the cell's
+    trials: int
+    seed: int
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """Everything the numbers depend on, and nothing else. Names and places in lists do not count."""
+        return {
+            "policy": to_json(self.policy, numerics=True),
+            "problem": to_json(self.problem, numerics=True),
+            "trials": self.trials,
+            "seed": self.seed,
+            "loop": simulate.NUMERICS,
+        }
+
+    @cached_property
+    def hash(self) -> str:
+        return hashlib.sha256(canonical(self.identity).encode()).hexdigest()[:20]
+
+    @property
+    def label(self) -> str:
+        return f"{self.policy_name} on {self.problem_name}"

@@ -1,0 +1,131 @@
+"""Play the cells of a plan, one after another, and keep each as soon as it is finished."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import jax
+
+from showdown import __version__
+from showdown.bench.cell import Cell
+from showdown.bench.plan import Planned
+from showdown.bench.store import Store
+from showdown.errors import DivergedError, MissingDataError, ShowdownError
+from showdown.simulate import Outcome, simulate
+
+Progress = Callable[[Cell, int], None]  # the cell being played, trial-steps just played
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of one cell."""
+
+    cell: Cell
+    status: str  # done, diverged, timeout, error or skipped
+    reason: str = ""
+    new: bool = True  # played now, rather than found in the store
+    compile_seconds: float = 0.0
+    run_seconds: float = 0.0
+
+
+class _TimeoutError(ShowdownError):
+    pass
+
+
+def run(
+    planned: list[Planned],
+    store: Store,
+    *,
+    batch_trials: int | None = None,
+    cell_seconds: float | None = None,
+    progress: Progress | None = None,
+) -> Iterator[Result]:
+    """Yield a result per cell. A cell that fails is recorded with its reason and the others go on."""
+    use_compilation_cache()
+    for item in planned:
+        if item.done or store.is_done(item.cell.hash):  # another process may have finished it meanwhile
+            store.add_names(item.cell, item.names)
+            yield Result(item.cell, "done", new=False)
+        else:
+            yield _run_cell(item, store, batch_trials, cell_seconds, progress)
+
+
+def _run_cell(
+    item: Planned, store: Store, batch_trials: int | None, cell_seconds: float | None, progress: Progress | None
+) -> Result:
+    cell = item.cell
+    began = time.monotonic()
+
+    def watch(steps: int) -> None:
+        if cell_seconds is not None and time.monotonic() - began > cell_seconds:
+            raise _TimeoutError(f"took longer than the {cell_seconds:g} seconds allowed for a cell")
+        if progress is not None:
+            progress(cell, steps)
+
+    try:
+        outcome = _simulate_within_memory(cell, batch_trials, watch)
+    except MissingDataError as error:
+        status, reason = "skipped", str(error)
+    except DivergedError as error:
+        status, reason = "diverged", str(error)
+    except _TimeoutError as error:
+        status, reason = "timeout", str(error)
+    except ShowdownError as error:
+        status, reason = "error", str(error)
+    except Exception as error:  # a defect in one policy must not cost the other cells
+        status, reason = "error", "".join(traceback.format_exception_only(error)).strip()
+        store.write_failed(cell, item.names, status, reason, {**about(), "traceback": traceback.format_exc()})
+        return Result(cell, status, reason)
+    else:
+        store.write_done(cell, item.names, outcome, about())
+        return Result(cell, "done", "", True, outcome.compile_seconds, outcome.run_seconds)
+    store.write_failed(cell, item.names, status, reason, about())
+    return Result(cell, status, reason)
+
+
+def _simulate_within_memory(cell: Cell, batch_trials: int | None, watch: Callable[[int], None]) -> Outcome:
+    """Simulate; where the device runs out of memory all the same, try again with half as many trials at a time."""
+    batch = batch_trials
+    while True:
+        try:
+            return simulate(
+                cell.policy, cell.problem, trials=cell.trials, seed=cell.seed, batch_trials=batch, progress=watch
+            )
+        except jax.errors.JaxRuntimeError as error:
+            half = (batch or cell.trials) // 2
+            if "RESOURCE_EXHAUSTED" not in str(error) or half < 1 or batch_trials is not None:
+                raise
+            batch = half
+
+
+def about() -> dict[str, Any]:
+    """Where, when and with what a cell was made."""
+    device = jax.local_devices()[0]
+    return {
+        "finished": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "versions": {"showdown": __version__, "jax": jax.__version__, "python": platform.python_version()},
+        "hardware": {
+            "device": device.device_kind,
+            "platform": device.platform,
+            "machine": platform.machine(),
+            "cores": os.cpu_count(),
+        },
+    }
+
+
+def use_compilation_cache() -> None:
+    """Keep compiled programs on disk between runs, unless the user already said where (or that there be none)."""
+    settings: Any = jax.config
+    if settings.jax_compilation_cache_dir is not None or not settings.jax_enable_compilation_cache:
+        return
+    import platformdirs  # not needed for simulation alone
+
+    jax.config.update("jax_compilation_cache_dir", platformdirs.user_cache_dir("showdown") + "/compiled")
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)

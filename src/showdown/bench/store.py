@@ -1,0 +1,167 @@
+"""The store: a folder of immutable cells, each a JSON record and, when it is done, a Parquet table of its trials.
+
+    DIR/cells/HASH.json      status, configuration, versions, hardware, seconds: the record that makes a cell exist
+    DIR/cells/HASH.parquet   one row per trial: regrets, action counts, the curve at the checkpoints
+
+Both are written under a temporary name and renamed, the table first, so a reader or a second writer never sees half a
+cell. Only `done` counts as already there; every other status is kept, with its reason, and tried again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from showdown.bench.cell import Cell
+from showdown.errors import UsageError
+from showdown.simulate import Outcome
+
+FORMAT = 1
+STATUSES = ("done", "diverged", "timeout", "error", "skipped")
+PER_TRIAL = ("cumulative", "cumulative_expected", "simple", "simple_expected")
+_CELL_COLUMNS = ("cell", "policy", "problem", "horizon", "seed", "trials", "compile_seconds", "run_seconds")
+_REQUIRED = ("format", "cell", "names", "horizon", "seed", "trials", "status")
+
+Names = list[tuple[str, str]]  # (policy, problem) as a user would write them
+
+
+class Store:
+    def __init__(self, directory: str | Path) -> None:
+        self.directory = Path(directory)
+        self.warnings: list[str] = []  # files that were passed over, each with its reason
+
+    def _path(self, cell_hash: str, suffix: str) -> Path:
+        return self.directory / "cells" / f"{cell_hash}{suffix}"
+
+    def is_done(self, cell_hash: str) -> bool:
+        record = self._read_record(self._path(cell_hash, ".json"))
+        return record is not None and record["status"] == "done" and self._path(cell_hash, ".parquet").is_file()
+
+    def write_done(self, cell: Cell, names: Names, outcome: Outcome, about: dict[str, Any]) -> None:
+        table = pd.DataFrame({name: getattr(outcome, name) for name in PER_TRIAL})
+        table.insert(0, "trial", range(len(table)))
+        for name in ("action_counts", "curve", "curve_expected"):
+            table[name] = list(getattr(outcome, name))
+        self._write(self._path(cell.hash, ".parquet"), lambda path: table.to_parquet(path, index=False))
+        measured = {
+            "checkpoints": outcome.steps.tolist(),
+            "context_dim": outcome.spec.context_dim,
+            "num_actions": outcome.spec.num_actions,
+            "compile_seconds": outcome.compile_seconds,
+            "run_seconds": outcome.run_seconds,
+            "batch_trials": outcome.batch_trials,
+        }
+        self._write_record(cell, names, {"status": "done", "reason": "", **measured, **about})
+
+    def write_failed(self, cell: Cell, names: Names, status: str, reason: str, about: dict[str, Any]) -> None:
+        """Keep what went wrong; a finished cell that another process stored meanwhile is left alone."""
+        if not self.is_done(cell.hash):
+            self._write_record(cell, names, {"status": status, "reason": reason, **about})
+
+    def add_names(self, cell: Cell, names: Names) -> None:
+        """Let a stored cell also be found under `names`: presets that mean the same share one cell."""
+        path = self._path(cell.hash, ".json")
+        record = self._read_record(path)
+        missing = [list(name) for name in names if record is not None and list(name) not in record["names"]]
+        if record is not None and missing:
+            record["names"] += missing
+            self._write_json(path, record)
+
+    def _write_record(self, cell: Cell, names: Names, fields: dict[str, Any]) -> None:
+        record = {
+            "format": FORMAT,
+            "cell": cell.hash,
+            "names": [list(name) for name in names],
+            "horizon": cell.problem.horizon,
+            "seed": cell.seed,
+            "trials": cell.trials,
+            "identity": cell.identity,
+            **fields,
+        }
+        self._write_json(self._path(cell.hash, ".json"), record)
+
+    def _write_json(self, path: Path, record: dict[str, Any]) -> None:
+        text = json.dumps(record, indent=1, ensure_ascii=False)
+        self._write(path, lambda temporary: Path(temporary).write_text(text + "\n", encoding="utf-8"))
+
+    def _write(self, path: Path, write: Callable[[str], Any]) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-", suffix=path.suffix)
+        except OSError as error:
+            raise UsageError(f"cannot write to {self.directory}: {error.strerror}") from None
+        os.close(handle)
+        try:
+            write(temporary)
+            os.chmod(temporary, 0o644)  # mkstemp makes files that only their owner can read
+            os.replace(temporary, path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+    def cells(self) -> list[dict[str, Any]]:
+        """Every readable record, oldest first, once for each (policy, problem) name it goes by.
+
+        Files that are none of ours are named in `warnings` and passed over.
+        """
+        self.warnings = []
+        folder = self.directory / "cells"
+        if not folder.is_dir():
+            return []
+        records = []
+        for path in sorted(folder.iterdir()):
+            if path.name.startswith(".writing-") or path.suffix == ".parquet":
+                continue
+            record = self._read_record(path)
+            if record is not None:
+                records += [{**record, "policy": policy, "problem": problem} for policy, problem in record["names"]]
+        return sorted(records, key=lambda record: record.get("finished", ""))
+
+    def _read_record(self, path: Path) -> dict[str, Any] | None:
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            self.warnings.append(f"{path.name} cannot be read ({type(error).__name__}) and was passed over")
+            return None
+        if not isinstance(record, dict) or any(field not in record for field in _REQUIRED):
+            self.warnings.append(f"{path.name} is not the record of a cell and was passed over")
+            return None
+        if record["format"] != FORMAT or record["status"] not in STATUSES:
+            self.warnings.append(f"{path.name} was written in another format and was passed over")
+            return None
+        return record
+
+    def trials(self, record: dict[str, Any]) -> pd.DataFrame | None:
+        """The trials of a done cell, curves included; None, with a warning, if its table is missing or broken."""
+        path = self._path(record["cell"], ".parquet")
+        try:
+            table = pd.read_parquet(path)
+        except Exception as error:  # pyarrow raises many kinds for a broken file
+            self.warnings.append(f"{path.name} cannot be read ({type(error).__name__}) and was passed over")
+            return None
+        if len(table) != record["trials"] or any(name not in table for name in PER_TRIAL):
+            self.warnings.append(f"{path.name} does not hold the {record['trials']} trials of its record; passed over")
+            return None
+        return table
+
+    def frame(self) -> pd.DataFrame:
+        """One row per (cell, trial) of every done cell."""
+        parts = []
+        for record in self.cells():
+            table = self.trials(record) if record["status"] == "done" else None
+            if table is not None:
+                part = table[["trial", *PER_TRIAL]].copy()
+                for name in reversed(_CELL_COLUMNS):
+                    part.insert(0, name, record[name])
+                parts.append(part)
+        if not parts:
+            return pd.DataFrame(columns=[*_CELL_COLUMNS, "trial", *PER_TRIAL])
+        return pd.concat(parts, ignore_index=True)

@@ -1,0 +1,82 @@
+"""A suite: named lists of policies and problems with a number of trials and a seed, kept as a TOML file."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from showdown.errors import UsageError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suite:
+    name: str
+    title: str = ""
+    policies: tuple[str, ...]
+    problems: tuple[str, ...]
+    problems_if_available: tuple[str, ...] = ()  # played only where their data is at hand
+    trials: int = 50
+    seed: int = 0
+    horizon: int | None = None  # None: each problem's own
+
+
+def suite_names() -> list[str]:
+    return sorted(path.name.removesuffix(".toml") for path in files("showdown.suites").iterdir() if _is_suite(path))
+
+
+def _is_suite(path: Any) -> bool:
+    return path.name.endswith(".toml")
+
+
+def load_suite(name: str) -> Suite:
+    """A shipped suite by name, or any TOML file by path."""
+    if name.endswith(".toml"):
+        path: Any = Path(name)
+        if not path.is_file():
+            raise UsageError(f"there is no suite file {name}")
+    else:
+        path = files("showdown.suites") / f"{name}.toml"
+        if not path.is_file():
+            near = difflib.get_close_matches(name, suite_names(), n=1)
+            hint = (
+                f"did you mean {near[0]!r}?" if near else "see `showdown list suites`, or give a path to a .toml file"
+            )
+            raise UsageError(f"no suite is called {name!r}; {hint}")
+    try:
+        fields = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"the suite {name} is not valid TOML: {error}") from None
+    return _suite(name.removesuffix(".toml"), fields)
+
+
+_KINDS = {
+    "title": str,
+    "policies": list,
+    "problems": list,
+    "problems_if_available": list,
+    "trials": int,
+    "seed": int,
+    "horizon": int,
+}
+
+
+def _suite(name: str, fields: dict[str, Any]) -> Suite:
+    for field, value in fields.items():
+        if field not in _KINDS:
+            near = difflib.get_close_matches(field, _KINDS, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise UsageError(f"the suite {name} has an unknown field {field!r}{hint}")
+        kind = _KINDS[field]
+        strings = kind is not list or (isinstance(value, list) and all(isinstance(item, str) for item in value))
+        if not isinstance(value, kind) or not strings:
+            wanted = "a list of names" if kind is list else kind.__name__
+            raise UsageError(f"{field} in the suite {name} must be {wanted}, not {value!r}")
+    for field in ("policies", "problems"):
+        if not fields.get(field):
+            raise UsageError(f"the suite {name} names no {field}")
+    values: dict[str, Any] = {key: tuple(item) if isinstance(item, list) else item for key, item in fields.items()}
+    return Suite(name=name, **values)

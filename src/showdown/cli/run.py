@@ -1,0 +1,162 @@
+"""`showdown run`: play a suite and keep its cells."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from showdown.cli import console
+
+if TYPE_CHECKING:
+    from showdown.bench.plan import Planned
+    from showdown.bench.run import Result
+    from showdown.bench.store import Store
+    from showdown.bench.suite import Suite
+
+
+def register(app: typer.Typer) -> None:
+    app.command("run")(run_command)
+
+
+def run_command(
+    suite: Annotated[
+        str, typer.Argument(help="A shipped suite or a .toml file; see `showdown list suites`.")
+    ] = "quick",
+    policies: Annotated[
+        str | None, typer.Option("--policies", "--policy", help="Instead of the suite's: A,B[field=value],Lin*")
+    ] = None,
+    problems: Annotated[
+        str | None, typer.Option("--problems", "--problem", help="Instead of the suite's: X,Y[field=value],wheel-*")
+    ] = None,
+    trials: Annotated[int | None, typer.Option(help="Independent trials of each cell.")] = None,
+    horizon: Annotated[int | None, typer.Option(help="Steps of a trial, instead of each problem's own.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The seed; the same one gives the same numbers.")] = None,
+    out: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("results"),
+    batch_trials: Annotated[int | None, typer.Option(help="Trials side by side; default: as many as fit.")] = None,
+    cell_seconds: Annotated[float | None, typer.Option(help="Give a cell up after this many seconds.")] = None,
+    data_dir: Annotated[Path | None, typer.Option(help="A folder with raw data files, used before any other.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and an estimate; play nothing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Play policies on problems and keep every finished cell."""
+    from showdown.bench.plan import plan
+    from showdown.bench.store import Store
+    from showdown.bench.suite import load_suite
+    from showdown.registry import split_outside_brackets
+
+    if data_dir is not None:
+        os.environ["SHOWDOWN_DATA"] = str(data_dir)
+    changes: dict[str, Any] = {"trials": trials, "horizon": horizon, "seed": seed}
+    for field, names in (("policies", policies), ("problems", problems)):
+        if names is not None:
+            changes[field] = tuple(split_outside_brackets(names))
+    if problems is not None:
+        changes["problems_if_available"] = ()
+    chosen = dataclasses.replace(
+        load_suite(suite), **{name: item for name, item in changes.items() if item is not None}
+    )
+    store = Store(out)
+    planned = plan(chosen, store)
+    if dry_run:
+        _print_plan(chosen, planned, store, as_json)
+        return
+    results = _play(planned, store, batch_trials, cell_seconds)
+    _print_results(results, out, as_json)
+    if any(result.status not in ("done", "skipped") for result in results):
+        raise typer.Exit(1)
+
+
+def _play(planned: list[Planned], store: Store, batch_trials: int | None, cell_seconds: float | None) -> list[Result]:
+    from showdown.bench.run import run
+
+    todo = [item.cell for item in planned if not item.done]
+    total = sum(cell.trials * cell.problem.horizon for cell in todo)
+    results = []
+    with console.progress(total, "compiling") as advance:
+        position = {cell.hash: number for number, cell in enumerate(todo, 1)}
+
+        def progress(cell: Any, steps: int) -> None:
+            advance(steps, f"{position.get(cell.hash, 0)}/{len(todo)} {cell.label}")
+
+        for result in run(planned, store, batch_trials=batch_trials, cell_seconds=cell_seconds, progress=progress):
+            results.append(result)
+            if result.status != "done":
+                console.warn(f"{result.cell.label}: {result.status}: {result.reason}")
+    return results
+
+
+def _print_results(results: list[Result], out: Path, as_json: bool) -> None:
+    if as_json:
+        console.data_json({"out": str(out), "cells": [_row(result) for result in results]})
+        return
+    new = [result for result in results if result.new]
+    if not new:
+        console.data(f"nothing to do: all {len(results)} cells are already in {out}")
+        return
+    counts = {status: sum(result.status == status for result in new) for status in {result.status for result in new}}
+    told = ", ".join(
+        f"{count} {status}" for status, count in sorted(counts.items(), key=lambda pair: pair[0] != "done")
+    )
+    found = len(results) - len(new)
+    compiling = sum(result.compile_seconds for result in new)
+    running = sum(result.run_seconds for result in new)
+    console.data(
+        f"{told}{f', {found} already there' if found else ''} in {out} "
+        f"(compiling {compiling:.1f} s, running {running:.1f} s)"
+    )
+
+
+def _row(result: Result) -> dict[str, Any]:
+    cell = result.cell
+    return {
+        "policy": cell.policy_name,
+        "problem": cell.problem_name,
+        "horizon": cell.problem.horizon,
+        "trials": cell.trials,
+        "seed": cell.seed,
+        "cell": cell.hash,
+        "status": result.status,
+        "reason": result.reason,
+        "new": result.new,
+        "compile_seconds": result.compile_seconds,
+        "run_seconds": result.run_seconds,
+    }
+
+
+def _print_plan(suite: Suite, planned: list[Planned], store: Store, as_json: bool) -> None:
+    from showdown.bench.estimate import estimate_seconds
+
+    todo = [item.cell for item in planned if not item.done]
+    seconds, known = estimate_seconds(todo, store) if todo else (0.0, 0)
+    if as_json:
+        rows = [
+            {
+                "policy": item.cell.policy_name,
+                "problem": item.cell.problem_name,
+                "horizon": item.cell.problem.horizon,
+                "trials": item.cell.trials,
+                "seed": item.cell.seed,
+                "cell": item.cell.hash,
+                "done": item.done,
+            }
+            for item in planned
+        ]
+        console.data_json({"cells": rows, "estimated_seconds": seconds, "measured_cells": known})
+        return
+    for item in planned:
+        cell = item.cell
+        size = f"{cell.trials} trials × {cell.problem.horizon} steps, seed {cell.seed}"
+        console.data(f"{'there' if item.done else 'to do'}  {cell.label}  ({size})")
+    basis = "from measured rates" if todo and known == len(todo) else "a rough guess for what was never run here"
+    told = f"about {_duration(seconds)}, {basis}" if todo else "nothing to do"
+    console.data(f"{suite.name}: {len(planned)} cells, {len(planned) - len(todo)} already there; {told}")
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(1, round(seconds))} seconds"
+    return f"{round(seconds / 60)} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"

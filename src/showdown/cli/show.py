@@ -1,0 +1,138 @@
+"""`showdown show NAME`: everything there is to know about a policy, a problem or a suite."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import inspect
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from showdown.cli import console
+from showdown.errors import UsageError
+
+
+def register(app: typer.Typer) -> None:
+    app.command("show")(show_command)
+
+
+def show_command(
+    name: Annotated[str, typer.Argument(help="A policy, problem or suite; overrides may follow: LinPost[pulls=1].")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """Show every field with its comment, how a preset differs from its base, and the reference."""
+    about = describe(name)
+    if as_json:
+        console.data_json(about)
+    else:
+        console.data(_text(about))
+
+
+def describe(text: str) -> dict[str, Any]:
+    from showdown.bench.suite import load_suite, suite_names
+    from showdown.policies import policies
+    from showdown.problems import problems
+    from showdown.registry import parse_name
+
+    name, _ = parse_name(text)
+    for registry in (policies, problems):
+        if name in registry:
+            return _describe_preset(registry, text, name)
+    if text in suite_names() or text.endswith(".toml"):
+        return {"name": text, "what": "suite", **dataclasses.asdict(load_suite(text))}
+    known = {known.lower(): known for known in [*policies.names(), *problems.names(), *suite_names()]}
+    near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.5)
+    hint = f"; did you mean {known[near[0]]!r}?" if near else "; see `showdown list policies`, `problems` or `suites`"
+    raise UsageError(f"no policy, problem or suite is called {name!r}{hint}")
+
+
+def _describe_preset(registry: Any, text: str, name: str) -> dict[str, Any]:
+    from showdown.config import all_fields
+
+    entry = registry.entry(name)
+    value = registry.get(text)
+    base = registry.entry(entry.base).value if entry.base else None
+    if text != name:
+        base, base_name = entry.value, name
+    else:
+        base_name = entry.base
+    base_fields = all_fields(base) if base is not None else {}
+    fields = [
+        {**field, "base": base_fields.get(field["name"], field["value"] if base is None else None)}
+        for field in _fields(value)
+    ]
+    module = sys.modules[type(core(value)).__module__]
+    return {
+        "name": text,
+        "what": registry.noun,
+        "kind": " of ".join(type(layer).__name__ for layer in layers(value)),
+        "summary": summary(entry, registry.entry(entry.base).value if entry.base else None),
+        "base": base_name,
+        "fields": fields,
+        "reference": getattr(value, "reference", ""),
+        "about": inspect.cleandoc(module.__doc__ or ""),
+    }
+
+
+def layers(value: Any) -> list[Any]:
+    """A policy and what it wraps, outermost first."""
+    return [value, *layers(value.inner)] if hasattr(value, "inner") else [value]
+
+
+def core(value: Any) -> Any:
+    """The policy inside its wrappers."""
+    return layers(value)[-1]
+
+
+def summary(entry: Any, base: Any = None) -> str:
+    """One line: what sets a preset apart from its base, or else the class's own sentence."""
+    from showdown.config import all_fields
+
+    if base is not None:
+        old = all_fields(base)
+        changed = {name: item for name, item in all_fields(entry.value).items() if old.get(name) != item}
+        told = ", ".join(f"{name}={item}" for name, item in changed.items())
+        return f"{entry.base} with {told}" if told else f"the same as {entry.base}"
+    kind = type(core(entry.value))
+    own = kind.__dict__.get("__doc__") or ""
+    generated = f"{kind.__name__}("  # what dataclass writes where the author wrote nothing
+    text = own if own and not own.startswith(generated) else (sys.modules[kind.__module__].__doc__ or "")
+    return " ".join(inspect.cleandoc(text).split("\n\n")[0].split())
+
+
+def _fields(value: Any) -> list[dict[str, Any]]:
+    from showdown.config import field_comments, is_config
+
+    rows = []
+    for layer in layers(value):
+        comments = field_comments(type(layer))
+        for field in dataclasses.fields(layer):
+            item = getattr(layer, field.name)
+            if not is_config(item):
+                comment = comments.get(field.name, "")
+                rows.append({"name": field.name, "value": item, "comment": comment, "of": type(layer).__name__})
+    return rows
+
+
+def _text(about: dict[str, Any]) -> str:
+    if about["what"] == "suite":
+        return "\n".join(
+            f"{name}: {', '.join(item) if isinstance(item, list | tuple) else item}" for name, item in about.items()
+        )
+    lines = [f"{about['name']}: a {about['what']}, {about['kind']}"]
+    lines.append(f"differs from {about['base']} where marked *" if about["base"] else "")
+    name_width = max((len(field["name"]) for field in about["fields"]), default=0)
+    value_width = max((len(str(field["value"])) for field in about["fields"]), default=0)
+    for field in about["fields"]:
+        changed = about["base"] and field["base"] != field["value"]
+        was = f"  (was {field['base']})" if changed else ""
+        mark = "*" if changed else " "
+        lines.append(
+            f"  {mark} {field['name']:<{name_width}} = {field['value']!s:<{value_width}}  {field['comment']}{was}"
+        )
+    lines += ["", about["about"]]
+    if about["reference"]:
+        lines += ["", f"Reference: {about['reference']}"]
+    return "\n".join(lines)

@@ -1,0 +1,183 @@
+"""Fetching a data set: mirrors in order, unpacked, checked, and only then renamed into place.
+
+Everything is done in a temporary folder beside the file's place, so a failure leaves what was there before, and two
+processes that fetch at once end with one good file. A download that was cut short is started afresh.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from showdown.data import verify
+from showdown.data.catalogue import DataFile, Dataset, dataset
+from showdown.data.locate import FOLDER_VARIABLE, find, folders
+from showdown.data.unpack import Unusable, chunks, unpacked
+from showdown.errors import MissingDataError
+
+TIMEOUT = 30.0  # seconds a server may say nothing
+_WORK = ".fetch-"  # how temporary folders begin
+_STALE = 24 * 3600  # seconds after which one is surely left over from a killed process
+
+Progress = Callable[[str, int, int], None]  # address, bytes received, bytes expected (0: not told)
+
+
+@dataclass(frozen=True)
+class Fetched:
+    path: Path
+    url: str | None  # where it came from; None if it was there, and right, already
+
+
+def fetch(
+    name: str, *, data_dir: Path | None = None, progress: Progress | None = None, timeout: float = TIMEOUT
+) -> list[Fetched]:
+    """Make sure that every file of a data set is on this machine, and right."""
+    entry = dataset(name)
+    outcome = []
+    downloads: dict[str, Path | Unusable] = {}  # an archive that holds two of the files is fetched once
+    folder = folders(data_dir)[0] / entry.name
+    try:
+        work = _work_folder(folder)
+    except OSError as error:
+        raise _cannot_write(folder, error) from error
+    try:
+        for file in entry.files:
+            path = find(entry, file, data_dir)
+            if path is not None and _is_right(path, file):
+                outcome.append(Fetched(path, None))
+            else:
+                get = _Getter(work, downloads, progress, timeout)
+                outcome.append(_fetch_file(entry, file, folder / file.name, get))
+    except OSError as error:
+        raise _cannot_write(folder, error) from error
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return outcome
+
+
+def _is_right(path: Path, file: DataFile) -> bool:
+    try:
+        verify.check(path, file)
+    except (Unusable, OSError):
+        return False
+    return True
+
+
+def _fetch_file(entry: Dataset, file: DataFile, target: Path, get: _Getter) -> Fetched:
+    failures = []
+    for url in file.mirrors:
+        try:
+            content = _content(get(url), file, get.work / file.name)
+        except Unusable as error:
+            failures.append(f"{url} {error}")
+            continue
+        os.replace(content, target)
+        verify.remember(target, file)
+        return Fetched(target, url)
+    raise MissingDataError(
+        f"could not fetch {file.name} of the data set {entry.name!r}: {'; '.join(failures)}; "
+        f"if you have it, point {FOLDER_VARIABLE} at a folder that holds {entry.name}/{file.name}"
+    )
+
+
+def _content(download: Path, file: DataFile, target: Path) -> Path:
+    """Unpack a download to `target` and check it on the way."""
+    digest = hashlib.sha256()
+    with unpacked(download, file) as stream, target.open("wb") as out:
+        for chunk in chunks(stream, file):
+            digest.update(chunk)
+            out.write(chunk)
+    verify.check_digest(digest.hexdigest(), file)
+    return target
+
+
+@dataclass
+class _Getter:
+    """Downloads an address into the work folder, once."""
+
+    work: Path
+    downloads: dict[str, Path | Unusable]
+    progress: Progress | None
+    timeout: float
+
+    def __call__(self, url: str) -> Path:
+        if url not in self.downloads:
+            target = self.work / f"download-{len(self.downloads)}"
+            try:
+                self._download(url, target)
+                self.downloads[url] = target
+            except Unusable as error:
+                self.downloads[url] = error
+        known = self.downloads[url]
+        if isinstance(known, Unusable):
+            raise known
+        return known
+
+    def _download(self, url: str, target: Path) -> None:
+        try:
+            import pooch
+            import requests
+        except ImportError as error:
+            raise MissingDataError("downloading needs pooch: pip install pooch") from error
+        meter = _Meter(url, self.progress)
+        downloader = pooch.HTTPDownloader(progressbar=meter, chunk_size=1 << 16, timeout=self.timeout)
+        try:
+            downloader(url, str(target), None)
+        except requests.RequestException as error:
+            raise Unusable(_reason(error, self.timeout)) from error
+
+
+class _Meter:
+    """What pooch takes for a progress bar."""
+
+    def __init__(self, url: str, progress: Progress | None) -> None:
+        self.url, self.progress = url, progress
+        self.total, self.received = 0, 0
+
+    def update(self, amount: int) -> None:
+        self.received += amount
+        if self.progress is not None:
+            self.progress(self.url, min(self.received, self.total or self.received), self.total)
+
+    def reset(self) -> None:
+        self.received = 0
+
+    def close(self) -> None:
+        """Nothing to put away."""
+
+
+def _reason(error: Any, timeout: float) -> str:
+    """What went wrong on the way, as a clause that continues «ADDRESS …»."""
+    import requests
+
+    if isinstance(error, requests.HTTPError):
+        return f"answered {error.response.status_code} {error.response.reason}".rstrip()
+    if isinstance(error, requests.Timeout) or "timed out" in str(error):
+        return f"said nothing for {timeout:g} seconds"
+    if isinstance(error, requests.exceptions.ChunkedEncodingError):
+        return "broke off before the end"
+    if isinstance(error, requests.ConnectionError):
+        return "could not be reached"
+    return f"failed ({error})"
+
+
+def _work_folder(folder: Path) -> Path:
+    """A fresh temporary folder beside the files; those left over from killed processes are swept away."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for left in folder.glob(_WORK + "*"):
+        if time.time() - left.stat().st_mtime > _STALE:
+            shutil.rmtree(left, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=_WORK, dir=folder))
+
+
+def _cannot_write(folder: Path, error: OSError) -> MissingDataError:
+    return MissingDataError(
+        f"cannot write to {folder} ({error.strerror or error}); name another folder with --data-dir"
+    )

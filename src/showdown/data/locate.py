@@ -1,0 +1,66 @@
+"""Where data files lie: in a folder the user names, then in the cache; both have the layout DATASET/FILE.
+
+The named folder (`SHOWDOWN_DATA`, or `--data-dir` on the command line) may hold files packed or unpacked. The cache is
+the usual one for this user and system, or the folder `SHOWDOWN_CACHE` names.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from showdown.data.catalogue import DataFile, Dataset
+from showdown.errors import MissingDataError
+
+FOLDER_VARIABLE = "SHOWDOWN_DATA"
+CACHE_VARIABLE = "SHOWDOWN_CACHE"
+_PACKED_ENDINGS = ("", ".gz", ".Z", ".zip")
+
+
+def cache_folder() -> Path:
+    named = os.environ.get(CACHE_VARIABLE)
+    if named:
+        return Path(named).expanduser()
+    try:
+        from platformdirs import user_cache_path
+    except ImportError:  # data can still be read from a named folder, and tables kept where Linux keeps them
+        return Path.home() / ".cache" / "showdown"
+    return user_cache_path("showdown", appauthor=False)
+
+
+def named_folder() -> Path | None:
+    named = os.environ.get(FOLDER_VARIABLE)
+    return Path(named).expanduser() if named else None
+
+
+def folders(data_dir: Path | None) -> list[Path]:
+    """The folders to look in, in order. The first is where a download goes."""
+    return [*([data_dir] if data_dir else []), cache_folder() / "data"]
+
+
+def names_of(file: DataFile) -> tuple[str, ...]:
+    """What `file` may be called, packed or not, in a folder or inside an archive."""
+    return (*(file.name + ending for ending in _PACKED_ENDINGS), *file.packed_names)
+
+
+def find(dataset: Dataset, file: DataFile, data_dir: Path | None) -> Path | None:
+    for folder in folders(data_dir):
+        for name in names_of(file):
+            path = folder / dataset.name / name
+            if path.is_file():
+                return path
+    return None
+
+
+def require(dataset: Dataset, data_dir: Path | None) -> list[Path]:
+    """The path of every file of a data set, or one sentence on how to get them."""
+    found = [find(dataset, file, data_dir) for file in dataset.files]
+    missing = [file.name for file, path in zip(dataset.files, found, strict=True) if path is None]
+    if missing:
+        places = " and ".join(str(folder / dataset.name) for folder in folders(data_dir))
+        raise MissingDataError(
+            f"{' and '.join(missing)} of the data set {dataset.name!r} is not in {places}; "
+            f"get it with `showdown data fetch {dataset.name}`, "
+            f"or point {FOLDER_VARIABLE} at a folder that holds {dataset.name}/{missing[0]}"
+        )
+    return [path for path in found if path is not None]

@@ -1,0 +1,78 @@
+"""Parsed tables, kept in NumPy's own form under the checksum of what they were parsed from.
+
+A table that is there is as good as the file: it can be used where the file, or what is needed to unpack it, is not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import zipfile
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from showdown.data import verify
+from showdown.data.catalogue import Dataset, dataset
+from showdown.data.locate import cache_folder, named_folder, require
+from showdown.data.unpack import Unusable, unpacked
+from showdown.errors import MissingDataError
+
+Arrays = dict[str, np.ndarray]
+Parse = Callable[..., Arrays]  # called with one stream of bytes per file of the data set
+
+
+def parsed(name: str, parse: Parse, version: int = 1) -> Arrays:
+    """The arrays `parse` makes of a data set's files. Raise `version` when a change of `parse` moves its numbers."""
+    return _parsed(dataset(name), parse, version, named_folder(), cache_folder())
+
+
+@lru_cache(maxsize=8)
+def _parsed(dataset: Dataset, parse: Parse, version: int, data_dir: Path | None, cache: Path) -> Arrays:
+    checksums = "|".join((*(file.sha256 for file in dataset.files), str(version)))
+    kept = cache / "tables" / f"{dataset.name}-{hashlib.sha256(checksums.encode()).hexdigest()[:16]}.npz"
+    arrays = _read(kept)
+    if arrays is None:
+        arrays = _parse(dataset, parse, data_dir)
+        _keep(kept, arrays)
+    for array in arrays.values():
+        array.setflags(write=False)  # shared by all who ask in this process
+    return arrays
+
+
+def _parse(dataset: Dataset, parse: Parse, data_dir: Path | None) -> Arrays:
+    paths = require(dataset, data_dir)
+    verify.check_dataset(dataset, paths)
+    try:
+        with ExitStack() as stack:
+            streams = [
+                stack.enter_context(unpacked(path, file)) for path, file in zip(paths, dataset.files, strict=True)
+            ]
+            return parse(*streams)
+    except Unusable as error:
+        raise MissingDataError(f"{dataset.name}: {error}") from error
+
+
+def _read(path: Path) -> Arrays | None:
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            return {name: stored[name] for name in stored.files}
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+        return None  # a damaged table is made again
+
+
+def _keep(path: Path, arrays: Arrays) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".table-") as folder:
+            written = Path(folder) / path.name
+            np.savez(written, **arrays)  # type: ignore[arg-type]
+            os.replace(written, path)
+    except OSError:
+        pass  # a cache that cannot be written costs a second parsing, no more

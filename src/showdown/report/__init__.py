@@ -1,0 +1,1 @@
+"""Draw what analysis returns; nothing here computes a result."""

@@ -1,0 +1,1 @@
+"""The shipped suites, one TOML file each."""
