@@ -22,7 +22,7 @@ run: install
 	@$(BIN)/showdown table
 
 test: install
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS)
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup
 
 check: install
 	$(BIN)/ruff check .

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
-from typing import Any
 
 import jax
 
@@ -23,7 +22,7 @@ def free_bytes() -> int | None:
         return None
 
 
-def trials_that_fit(bytes_per_trial: Callable[[], int], tables: Any) -> int:
+def trials_that_fit(bytes_per_trial: Callable[[], int]) -> int:
     """The largest batch of trials that should fit; at least one, since only trying tells for certain."""
     free = free_bytes()
     if free is None:

@@ -89,13 +89,13 @@ def simulate(
     """Play `trials` independent trials and measure regret. The same arguments give the same numbers."""
     if horizon is not None:
         problem = replace(problem, horizon=horizon)  # type: ignore[type-var]
+    policy.check()
+    problem.check()
     for name, count in (("trials", trials), ("horizon", problem.horizon)):
         if count < 1:
             raise UsageError(f"{name} must be at least 1, not {count}")
     if batch_trials is not None and batch_trials < 1:
         raise UsageError(f"batch_trials must be at least 1, not {batch_trials}")
-    policy.check()
-    problem.check()
     tables = jax.device_put(problem.load())
     spec = problem.spec(tables)
     if spec.num_actions < 2:
@@ -104,7 +104,7 @@ def simulate(
     steps = _segment_length(policy, problem.horizon, segment_steps)
     segments = math.ceil(problem.horizon / steps)
     build = partial(_programs, policy, problem, tables, steps, segments)
-    batch = batch_trials or trials_that_fit(partial(_trial_bytes, policy, problem, tables, steps, segments), tables)
+    batch = batch_trials or trials_that_fit(partial(_trial_bytes, policy, problem, tables, steps, segments))
     batch = min(trials, batch)
     batch = math.ceil(trials / math.ceil(trials / batch))  # equal batches, so one program serves them all
 
@@ -140,9 +140,8 @@ def simulate(
 
 def problem_identity(problem: Problem) -> str:
     """What a problem's randomness may depend on: all its fields but the horizon, so that longer runs extend shorter."""
-    fields = to_json(problem)
-    del fields["horizon"]
-    return canonical(fields)
+    fields = to_json(problem, numerics=True)
+    return canonical({name: item for name, item in fields.items() if name not in ("horizon", "numerics")})
 
 
 def _segment_length(policy: Policy, horizon: int, wanted: int | None) -> int:

@@ -51,7 +51,7 @@ def _resolve(registry: Registry[T], names: tuple[str, ...]) -> dict[str, T]:
     """Names to values. `Lin*` stands for every preset it matches; an override that spells a preset takes its name."""
     chosen: dict[str, T] = {}
     for name in names:
-        if "*" in name or "?" in name:
+        if "[" not in name and ("*" in name or "?" in name):  # a field's value may hold a star of its own
             matches = [known for known in registry.names() if fnmatch.fnmatchcase(known, name)]
             if not matches:
                 raise UsageError(f"no {registry.noun} matches {name!r}")

@@ -17,7 +17,7 @@ from showdown import __version__
 from showdown.bench.cell import Cell
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
-from showdown.errors import DivergedError, MissingDataError, ShowdownError
+from showdown.errors import DivergedError, MissingDataError, ShowdownError, UsageError
 from showdown.simulate import Outcome, simulate
 
 Progress = Callable[[Cell, int], None]  # the cell being played, trial-steps just played
@@ -48,6 +48,8 @@ def run(
     progress: Progress | None = None,
 ) -> Iterator[Result]:
     """Yield a result per cell. A cell that fails is recorded with its reason and the others go on."""
+    if batch_trials is not None and batch_trials < 1:
+        raise UsageError(f"batch_trials must be at least 1, not {batch_trials}")
     use_compilation_cache()
     for item in planned:
         if item.done or store.is_done(item.cell.hash):  # another process may have finished it meanwhile

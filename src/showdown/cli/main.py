@@ -24,7 +24,7 @@ app = typer.Typer(
 )
 
 # Each module defines `register(app)`; none imports JAX or pandas before its command is called.
-for _name in ("run", "table", "list", "show"):
+for _name in ("run", "table", "list", "show", "data", "inspect"):
     importlib.import_module(f"showdown.cli.{_name}").register(app)
 
 
@@ -44,9 +44,6 @@ def main() -> None:
     except ShowdownError as error:
         console.warn(f"showdown: {error}")
         sys.exit(1)
-    except KeyboardInterrupt:
-        console.warn("showdown: stopped; every finished cell is kept")
-        sys.exit(130)
     except BrokenPipeError:
         sys.stderr.close()  # the reader left; say nothing about it
         sys.exit(0)

@@ -64,7 +64,11 @@ def run_command(
     if dry_run:
         _print_plan(chosen, planned, store, as_json)
         return
-    results = _play(planned, store, batch_trials, cell_seconds)
+    try:
+        results = _play(planned, store, batch_trials, cell_seconds)
+    except KeyboardInterrupt:
+        console.warn(f"stopped; every finished cell is kept in {out}, and the same command goes on from there")
+        raise typer.Exit(130) from None
     _print_results(results, out, as_json)
     if any(result.status not in ("done", "skipped") for result in results):
         raise typer.Exit(1)

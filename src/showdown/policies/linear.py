@@ -28,7 +28,7 @@ from showdown.config import config
 from showdown.errors import UsageError
 from showdown.policies import policies
 from showdown.policies.wrappers import EpsilonGreedy, WarmUp
-from showdown.policy import Policy, State, Thompson
+from showdown.policy import Policy, Thompson
 from showdown.posteriors import regression
 from showdown.problem import ProblemSpec
 
@@ -115,8 +115,8 @@ class LinearKnownNoise(_Linear):
 class LinearGreedy(LinearKnownNoise):
     """The action with the best mean; no exploration of its own."""
 
-    def act(self, key: jax.Array, state: State, context: jax.Array, step: jax.Array) -> jax.Array:
-        return jnp.argmax(regression.predict(state.regressions, self.design(context))).astype(jnp.int32)
+    def scores(self, key: jax.Array, state: LinearState, context: jax.Array) -> jax.Array:
+        return regression.predict(state.regressions, self.design(context))
 
 
 @config

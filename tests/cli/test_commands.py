@@ -1,0 +1,131 @@
+"""run, list and show, as a user types them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from showdown.policies import policies
+from showdown.problems import problems
+
+TINY = ("--policies", "Uniform,LinPost", "--problems", "wheel-0.5", "--trials", "2", "--horizon", "30")
+
+
+def test_run_plays_keeps_and_then_has_nothing_to_do(showdown, tmp_path):
+    first = showdown("run", *TINY)
+    assert first.code == 0
+    assert first.out.startswith("2 done in results")
+    assert first.err == ""  # not a terminal: no bar, no talk
+    again = showdown("run", *TINY)
+    assert again.out == "nothing to do: all 2 cells are already in results\n"
+    assert (tmp_path / "results" / "cells").is_dir()
+
+
+def test_run_as_json(showdown):
+    answer = showdown("run", *TINY, "--json")
+    cells = answer.json["cells"]
+    assert [cell["status"] for cell in cells] == ["done", "done"]
+    assert {cell["policy"] for cell in cells} == {"Uniform", "LinPost"}
+    assert all(cell["new"] and cell["trials"] == 2 and cell["horizon"] == 30 for cell in cells)
+
+
+def test_dry_run_plays_nothing(showdown, tmp_path):
+    answer = showdown("run", "--dry-run")
+    assert answer.code == 0
+    assert "LinFullPost on wheel-0.99" in answer.out
+    assert "0 already there; about" in answer.out
+    assert not (tmp_path / "results").exists()
+    showdown("run", *TINY)
+    told = showdown("run", *TINY, "--dry-run")
+    assert told.out.count("there  ") == 2
+    assert "nothing to do" in told.out
+    more = showdown("run", *TINY, "--seed", "1", "--dry-run", "--json").json
+    assert more["measured_cells"] == 2
+    assert more["estimated_seconds"] > 0
+    assert [cell["done"] for cell in more["cells"]] == [False, False]
+
+
+def test_failed_cell_is_exit_1_and_the_rest_is_kept(showdown):
+    answer = showdown("run", *TINY, "--cell-seconds", "0")
+    assert answer.code == 1
+    assert answer.out.startswith("2 timeout in results")
+    assert "LinPost on wheel-0.5: timeout: took longer" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("run", "wheel-linaer"), "no suite is called 'wheel-linaer'; did you mean 'wheel-linear'?"),
+        (("run", "--policies", "LinFulPost"), "did you mean 'LinFullPost'?"),
+        (("run", "--problems", "wheel-0.55"), "did you mean 'wheel-0.5'?"),
+        (("run", "--policies", "LinPost[noise=1]"), "has no field 'noise'; its fields are covariance"),
+        (("run", "--policies", "LinPost[pulls=x]"), "pulls must be int, not 'x'"),
+        (("run", "--problems", "wheel[delta=2]"), "delta must lie between 0 and 1, not 2.0"),
+        (("run", "--trials", "0"), "trials must be at least 1, not 0"),
+        (("run", "--horizon", "-5"), "horizon must be at least 1, not -5"),
+        (("run", *TINY, "--batch-trials", "0"), "batch_trials must be at least 1, not 0"),
+        (("show", "whel"), "did you mean 'wheel'?"),
+        (("run", "no/such.toml"), "there is no suite file no/such.toml"),
+    ],
+)
+def test_wrong_requests_are_one_sentence_and_exit_2(showdown, arguments, sentence):
+    answer = showdown(*arguments)
+    assert answer.code == 2
+    assert answer.out == ""
+    assert answer.err.count("\n") == 1
+    assert sentence in answer.err
+    assert "Traceback" not in answer.err
+
+
+def test_list_names_everything(showdown):
+    assert {row["name"] for row in showdown("list", "policies", "--json").json} == set(policies.names())
+    assert {row["name"] for row in showdown("list", "problems", "--json").json} == set(problems.names())
+    suites = showdown("list", "suites").out
+    assert "quick" in suites
+    assert "wheel-linear" in suites
+    assert "LinPost-MR" in showdown("list", "policies").out
+    assert showdown("list", "nonsense").code == 2
+
+
+@pytest.mark.parametrize("name", [*policies.names(), *problems.names()])
+def test_show_explains_every_preset(showdown, name):
+    about = showdown("show", name, "--json").json
+    assert about["about"]
+    assert all(field["comment"] for field in about["fields"])
+
+
+def test_show_marks_what_a_preset_changes(showdown):
+    text = showdown("show", "LinFullPost-MR").out
+    assert "* prior_precision = 20.0" in text
+    assert "(was 0.25)" in text
+    assert "arxiv" in text
+    assert "delta       = 0.8" in showdown("show", "wheel[delta=0.8]").out
+    assert "trials: 50" in showdown("show", "wheel-linear").out
+
+
+def test_help_is_quick_and_loads_no_jax():
+    program = (
+        "import sys; sys.argv = ['showdown', '--help']\n"
+        "from showdown.cli.main import main\n"
+        "try: main()\n"
+        "finally: assert not {'jax', 'pandas', 'numpy'} & set(sys.modules)"
+    )
+    best = 9.0
+    for _ in range(3):  # the machine may be busy: the quickest of three counts
+        began = time.perf_counter()
+        subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+        best = min(best, time.perf_counter() - began)
+    assert best < 0.5
+
+
+def test_ctrl_c_is_130_and_says_what_is_kept(showdown, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("showdown.bench.run.simulate", interrupt)
+    answer = showdown("run", *TINY)
+    assert answer.code == 130
+    assert "every finished cell is kept" in answer.err

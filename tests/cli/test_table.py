@@ -1,0 +1,192 @@
+"""`showdown table` on a real store whose outcomes were written by hand."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from showdown.analysis.selection import in_order
+from showdown.bench.cell import Cell
+from showdown.bench.store import Store
+from showdown.cli import table as command
+from showdown.errors import UsageError
+from showdown.policies import policies
+from showdown.problem import ProblemSpec
+from showdown.problems import problems
+from showdown.simulate import Outcome
+
+PAPER_FIELDS = {"policy", "problem", "metric", "mean", "sem", "trials", "paper_mean", "paper_sem", "agrees"}
+
+
+def outcome(regrets: list[float]) -> Outcome:
+    cumulative = np.asarray(regrets, float)
+    return Outcome(
+        cumulative=cumulative,
+        cumulative_expected=cumulative + 1,
+        simple=cumulative / 100,
+        simple_expected=cumulative / 100,
+        steps=np.array([1]),
+        curve=cumulative[:, None],
+        curve_expected=cumulative[:, None],
+        action_counts=np.ones((len(regrets), 5), int),
+        spec=ProblemSpec(2, 5),
+        compile_seconds=1.0,
+        run_seconds=0.5,
+        batch_trials=len(regrets),
+    )
+
+
+def cell(policy: str, problem: str, trials: int) -> Cell:
+    return Cell(policy, problem, policies.get(policy), problems.get(problem), trials, 0)
+
+
+@pytest.fixture
+def results(tmp_path) -> Path:
+    store = Store(tmp_path / "results")
+    for policy, problem, regrets in (
+        ("Uniform", "wheel-0.5", [1000.0, 1000.0]),
+        ("LinFullPost", "wheel-0.5", [16.0, 17.0]),
+        ("LinGreedy", "wheel-0.5", [10.0, 10.0]),
+        ("LinFullPost[prior_precision=1.0]", "wheel-0.5", [20.0, 20.0]),
+        ("LinGreedy", "linear", [10.0, 10.0]),
+    ):
+        store.write_done(cell(policy, problem, 2), [(policy, problem)], outcome(regrets), {})
+    store.write_failed(cell("LinPost", "wheel-0.5", 2), [("LinPost", "wheel-0.5")], "diverged", "it blew up", {})
+    return store.directory
+
+
+@pytest.fixture
+def show():
+    """Run the command; a UsageError comes through as it does to `main`, which prints it and exits with 2."""
+    app = typer.Typer()
+    command.register(app)
+
+    def run(*arguments: object):
+        return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+
+    return run
+
+
+def test_text_shows_the_table_and_names_what_did_not_finish(show, results):
+    lines = show(results, "--problems", "wheel-0.5").stdout.splitlines()
+    assert lines[0] == "cumulative regret, % of Uniform, mean ± standard error over 2 trials"
+    there = ["Uniform", "LinGreedy", "LinFullPost", "LinFullPost[prior_precision=1.0]"]
+    assert [line.split()[0] for line in lines[4:8]] == in_order(there, policies.names())
+    assert next(line for line in lines if "*" in line).split(maxsplit=1) == ["LinGreedy", "1.00 ± 0.00*"]
+    assert lines[-1] == "not shown: LinPost on wheel-0.5 (horizon 20000, 2 trials, seed 0): diverged, it blew up"
+
+
+def test_json_against_the_paper(show, results):
+    value = json.loads(show(results, "--problems", "wheel-0.5", "--against", "paper", "--json").stdout)
+    assert all(set(row) >= PAPER_FIELDS for row in value["rows"])
+    rows = {row["policy"]: row for row in value["rows"]}
+    # 1.65 against 1.63 ± 0.03; 1.00 against 65.89 ± 4.90
+    assert {name: row["agrees"] for name, row in rows.items()} == {
+        "LinFullPost": True,
+        "LinGreedy": False,
+        "LinFullPost[prior_precision=1.0]": None,
+        "Uniform": True,
+    }
+    assert rows["LinFullPost"]["mean"] == pytest.approx(1.65)
+    assert (rows["LinFullPost"]["paper_mean"], rows["LinFullPost"]["paper_sem"]) == (1.63, 0.03)
+    assert value["agreement"] == {"agree": 2, "compared": 3}
+    assert [cell["policy"] for cell in value["not_shown"]] == ["LinPost"]
+
+
+@pytest.mark.parametrize("output", ["text", "markdown", "latex"])
+def test_the_last_line_counts_agreement(show, results, output):
+    shown = show(results, "--problems", "wheel-*", "--against", "paper", "--format", output).stdout
+    assert shown.splitlines()[-1].removeprefix("% ") == "agreement: 2 of 3 cells"
+
+
+def test_csv_is_data_alone_and_the_rest_goes_to_stderr(show, results):
+    shown = show(results, "--problems", "wheel-0.5", "--against", "paper", "--format", "csv")
+    assert len(shown.stdout.splitlines()) == 1 + 4
+    assert "agreement: 2 of 3 cells" in shown.stderr
+    assert "it blew up" in shown.stderr
+
+
+def test_metrics_and_filters(show, results):
+    def rows(*arguments):
+        return json.loads(show(results, "--json", *arguments).stdout)["rows"]
+
+    absolute = rows("--absolute", "--policies", "LinG*,Uniform")
+    assert [(row["policy"], row["problem"], row["mean"]) for row in absolute] == [
+        ("LinGreedy", "linear", 10),
+        ("LinGreedy", "wheel-0.5", 10),
+        ("Uniform", "wheel-0.5", 1000),
+    ]
+    assert rows("--metric", "simple", "--absolute", "--policies", "Uniform")[0]["mean"] == 10
+    assert rows("--expected", "--absolute", "--policies", "Uniform")[0]["mean"] == 1001
+    time = rows("--metric", "time", "--policies", "LinFullPost[prior_precision=1.0]")
+    assert [(row["mean"], row["sem"], row["unit"]) for row in time] == [(0.5, None, "seconds")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], r"linear \(horizon 2000, seed 0\) has no finished Uniform.*--absolute"),
+        (["--metric", "cumulativ"], "cumulative, simple, time, not 'cumulativ'; did you mean 'cumulative'"),
+        (["--format", "html"], "--format is one of text"),
+        (["--against", "papers"], "did you mean 'paper'"),
+        (["--against", "paper", "--absolute"], "leave out --absolute"),
+        (["--metric", "time", "--expected"], "no meaning"),
+        (["--against", "paper-linear", "--metric", "time"], "nothing was published"),
+        (["--policies", "LinFulPost"], "'LinFulPost' is stored there; did you mean 'LinFullPost'"),
+        (["--policies", "LinPost"], "none of the cells that were asked for is finished"),
+        (["--policies", ","], "no policy is named"),
+        (["--problems", "song"], "problem 'song'"),
+        (["--horizon", "17"], "no finished cell has horizon 17; there are 2000, 20000"),
+        (["--absolute", "--sort", "song"], "sort by 'song'"),
+    ],
+)
+def test_a_wrong_request_is_one_sentence(show, results, arguments, told):
+    with pytest.raises(UsageError, match=told) as error:
+        show(results, *arguments)
+    assert "\n" not in str(error.value)
+
+
+def test_nothing_to_show(show, tmp_path):
+    with pytest.raises(UsageError, match="there is no folder"):
+        show(tmp_path / "nowhere")
+    with pytest.raises(UsageError, match="holds no finished cell;"):
+        show(tmp_path)
+    Store(tmp_path).write_failed(cell("LinPost", "linear", 2), [("LinPost", "linear")], "error", "no", {})
+    with pytest.raises(UsageError, match=r"no finished cell \(1 did not finish\)"):
+        show(tmp_path)
+
+
+def test_a_broken_file_is_named_and_costs_nothing_else(show, results):
+    (results / "cells" / "broken.json").write_text("{")
+    shown = show(results, "--problems", "wheel-0.5")
+    assert "broken.json" in shown.stderr
+    assert "Uniform" in shown.stdout
+
+
+def test_a_cell_that_failed_before_and_is_done_now_is_not_named(show, results):
+    cells = results / "cells"
+    failed = next(path for path in cells.glob("*.json") if "it blew up" in path.read_text())
+    twin = json.loads(failed.read_text())
+    twin["cell"] = "madebyanotherversion"
+    (cells / "madebyanotherversion.json").write_text(json.dumps(twin))
+    Store(results).write_done(cell("LinPost", "wheel-0.5", 2), [("LinPost", "wheel-0.5")], outcome([1.0, 1.0]), {})
+    assert "not shown" not in show(results, "--problems", "wheel-0.5").stdout
+
+
+def test_the_command_exits_with_2_and_without_a_traceback(tmp_path):
+    run = subprocess.run(
+        [sys.executable, "-c", "from showdown.cli.main import main; main()", "table", str(tmp_path / "nowhere")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 2
+    assert run.stderr.startswith("showdown: there is no folder")
+    assert len(run.stderr.splitlines()) == 1

@@ -1,0 +1,254 @@
+"""A small table in every format: what is in it, what is marked, what is escaped."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+
+import pandas as pd
+import pytest
+
+from showdown.analysis import SUMMARY
+from showdown.analysis.published import RANKED_PROBLEMS
+from showdown.analysis.selection import select
+from showdown.errors import UsageError
+from showdown.report import formats
+from showdown.report.assemble import Request, assemble
+from showdown.report.tables import Table, grid, records
+
+NASTY = r"a_b|c&d%<e>\f*[g=1]"
+
+
+def summary_row(policy, problem, mean, sem=0.5, unit="% of Uniform") -> dict:
+    row = (policy, problem, 100, 0, "cumulative", unit, mean, sem, 4)
+    return dict(zip(SUMMARY, row, strict=True))
+
+
+@pytest.fixture
+def table() -> Table:
+    rows = pd.DataFrame(
+        [
+            summary_row("A", "x", 3.0),
+            summary_row("B", "x", 1.25, math.nan),
+            summary_row(NASTY, "x", 2.0),
+            summary_row("B", "y", 7.0),
+            summary_row(NASTY, "y", 7.0),
+        ]
+    )
+    failed = {
+        "policy": "A",
+        "problem": "y",
+        "horizon": 100,
+        "seed": 0,
+        "trials": 4,
+        "status": "timeout",
+        "reason": "slow",
+    }
+    return Table("a title, % of Uniform", rows, ["B", "A", NASTY], ["y", "x"], ["a note"], [failed])
+
+
+@pytest.fixture
+def compared(table) -> Table:
+    paper = table.rows.assign(paper_mean=[3.1, 9.9, math.nan, 7.0, math.nan], paper_sem=0.1)
+    paper["agrees"] = pd.Series([True, False, None, True, None], dtype=object)
+    return Table(table.title, paper, table.policies, table.problems)
+
+
+def test_the_grid_marks_the_lowest_of_each_column_and_all_that_are_equal(table):
+    content = grid(table)
+    assert content.headings == ["y", "x"]
+    best = {
+        (policy, problem) for policy, cells in content.body for problem, e in zip("yx", cells, strict=True) if e.best
+    }
+    assert best == {("B", "x"), ("B", "y"), (NASTY, "y")}
+    written = {policy: [entry.ours for entry in cells] for policy, cells in content.body}
+    assert written == {"B": ["7.00 ± 0.50", "1.25"], "A": ["", "3.00 ± 0.50"], NASTY: ["7.00 ± 0.50", "2.00 ± 0.50"]}
+
+
+def test_units_are_in_the_headings_where_they_differ(table):
+    rows = table.rows.assign(unit=["% of RMS" if problem == "x" else "seconds" for problem in table.rows["problem"]])
+    content = grid(Table("time", rows, table.policies, table.problems))
+    assert content.headings == ["y (seconds)", "x (% of RMS)"]
+    assert content.body[0][1][0].ours == "7.000 ± 0.500"
+
+
+def test_text_is_aligned_and_says_everything(table):
+    lines = formats.text(table).splitlines()
+    assert lines[0] == table.title
+    heading, rule, *body = lines[2:7]
+    assert heading.split() == ["policy", "y", "x"]
+    assert set(rule) == {"─"}
+    ends = {line.rstrip("* ").rfind("0") for line in body if line.split()[0] != "B"}
+    assert len(ends) == 1
+    assert lines[7] == "* best of its column"
+    assert lines[8:] == ["a note", "not shown: A on y (horizon 100, 4 trials, seed 0): timeout, slow"]
+
+
+def test_text_goes_on_in_a_second_block_when_it_is_too_wide(table):
+    narrow = formats.text(table, width=45)
+    assert narrow.count("policy") == 2
+    assert max(map(len, narrow.splitlines()[:-1])) <= 45
+    assert formats.text(table, width=10).count("policy") == 2  # one column at least
+    assert formats.text(table, width=200) == formats.text(table)
+
+
+def test_text_beside_the_paper(compared):
+    lines = formats.text(compared).splitlines()
+    assert lines[2].split() == ["policy", "y", "paper", "x", "paper"]
+    assert re.split(r"\s{2,}", lines[4].strip()) == ["B", "7.00 ± 0.50* 7.00 ± 0.10 ✓", "1.25* 9.90 ± 0.10 ✗"]
+    assert lines[-1] == "agreement: 2 of 3 cells"
+
+
+def test_markdown_has_as_many_cells_in_every_line_and_escapes_names(table, compared):
+    for one, width in ((table, 3), (compared, 5)):
+        lines = [line for line in formats.markdown(one).splitlines() if line.startswith("|")]
+        cells = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines]
+        assert {len(line) for line in cells} == {width}
+        assert len(lines) == 2 + 3
+        assert cells[2][0].strip() == "B"
+        assert cells[-1][0].strip() == r"a\_b\|c&amp;d%&lt;e>\\f\*[g=1]"
+    assert "**7.00 ± 0.50** | 7.00 ± 0.10 ✓" in formats.markdown(compared)
+    assert formats.markdown(compared).endswith("agreement: 2 of 3 cells")
+
+
+def test_latex_is_booktabs_with_the_best_in_bold(table, compared):
+    for one, columns in ((table, 2), (compared, 4)):
+        lines = formats.latex(one).splitlines()
+        assert [line for line in lines if line.endswith("rule")] == [r"\toprule", r"\midrule", r"\bottomrule"]
+        assert rf"\begin{{tabular}}{{l{'r' * columns}}}" in lines
+        rows = [line for line in lines if line.endswith(r"\\")]
+        assert len(rows) == 1 + 3
+        assert {len(re.findall(r"(?<!\\)&", row)) for row in rows} == {columns}
+        name = r"a\_b\textbar{}c\&d\%\textless{}e\textgreater{}\textbackslash{}f*{[}g=1]"
+        assert rows[-1].startswith(name + " & ")
+        assert r"\caption{a title, \% of Uniform}" in lines
+    assert rows[1] == (
+        r"B & $\mathbf{7.00 \pm 0.50}$ & $7.00 \pm 0.10 \checkmark$ & $\mathbf{1.25}$ & $9.90 \pm 0.10 \times$ \\"
+    )
+    assert formats.latex(table).splitlines()[-2:] == [
+        "% a note",
+        "% not shown: A on y (horizon 100, 4 trials, seed 0): timeout, slow",
+    ]
+
+
+def test_csv_and_json_hold_the_same_tidy_rows(compared):
+    value = formats.json_value(compared)
+    assert value["agreement"] == {"agree": 2, "compared": 3}
+    rows = value["rows"]
+    assert rows == records(compared)
+    assert [(row["policy"], row["problem"]) for row in rows] == [
+        ("B", "y"),
+        ("B", "x"),
+        ("A", "x"),
+        (NASTY, "y"),
+        (NASTY, "x"),
+    ]
+    assert rows[1]["sem"] is None
+    assert [row["agrees"] for row in rows] == [True, False, True, None, None]
+    assert json.loads(json.dumps(rows, allow_nan=False)) == rows
+    read = list(csv.DictReader(io.StringIO(formats.csv(compared))))
+    assert [row["policy"] for row in read] == [row["policy"] for row in rows]
+    assert [row["mean"] for row in read] == [str(row["mean"]) for row in rows]
+    assert [row["agrees"] for row in read] == ["True", "False", "True", "", ""]
+    assert list(read[0]) == [*SUMMARY, "paper_mean", "paper_sem", "agrees"]
+
+
+def test_without_the_paper_there_is_no_agreement(table):
+    assert "agreement" not in formats.json_value(table)
+    assert formats.json_value(table)["not_shown"][0]["status"] == "timeout"
+    assert set(formats.json_value(table)["rows"][0]) == set(SUMMARY)
+
+
+@pytest.fixture
+def frame(frame_of) -> pd.DataFrame:
+    wheel = {"LinPost": [2, 4], "LinFullPost": [1, 3], "Uniform": [190, 210], "New": [9, 11]}
+    cells = {(policy, "wheel-0.5"): regrets for policy, regrets in wheel.items()}
+    return frame_of({**cells, ("LinPost", "linear"): [5, 5], ("Uniform", "linear"): [10, 10]}, horizon=20_000)
+
+
+def test_leaving_out_rows_and_columns_changes_no_number(frame):
+    everything = assemble(select(frame), Request(rank=True, source="paper"))
+    few = assemble(
+        select(frame), Request(rank=True, source="paper", policies=["LinPost", "New"], problems=["wheel-0.5"])
+    )
+    full = {(row["policy"], row["problem"]): row for row in records(everything)}
+    assert [(row["policy"], row["problem"]) for row in records(few)] == [
+        ("LinPost", "mean_rank"),
+        ("LinPost", "wheel-0.5"),
+        ("New", "mean_rank"),
+        ("New", "wheel-0.5"),
+    ]
+    assert all(row == full[row["policy"], row["problem"]] for row in records(few))
+
+
+def test_rank_rows(frame):
+    rows = {
+        row["policy"]: row
+        for row in records(assemble(select(frame), Request(rank=True, source="paper")))
+        if row["metric"] == "mean_rank"
+    }
+    assert {policy: row["mean"] for policy, row in rows.items()} == {
+        "LinFullPost": 1,
+        "LinPost": 2,
+        "New": 3,
+        "Uniform": 4,
+    }
+    # published on the wheel at 0.5: LinPost 1.10, LinFullPost 1.63, Uniform 100
+    assert {policy: row["paper_mean"] for policy, row in rows.items()} == {
+        "LinFullPost": 2,
+        "LinPost": 1,
+        "New": None,
+        "Uniform": 3,
+    }
+    assert all(row["agrees"] is None and row["trials"] is None for row in rows.values())
+
+
+def test_ranks_need_one_of_the_ten_problems(frame):
+    only = select(frame[frame["problem"] == "linear"])
+    with pytest.raises(UsageError, match=RANKED_PROBLEMS[0]):
+        assemble(only, Request(rank=True))
+
+
+def test_order_of_rows_known_asked_or_sorted(frame):
+    def policies(**changes) -> list[str]:
+        return assemble(select(frame), Request(known_policies=["Uniform", "LinPost"], **changes)).policies
+
+    assert policies() == ["Uniform", "LinPost", "LinFullPost", "New"]
+    assert policies(policies=["New", "LinPost"]) == ["New", "LinPost"]
+    assert policies(sort="wheel-0.5") == ["LinFullPost", "LinPost", "New", "Uniform"]
+    assert policies(sort="linear") == ["LinPost", "Uniform", "LinFullPost", "New"]
+    assert policies(sort="rank", rank=True) == ["LinFullPost", "LinPost", "New", "Uniform"]
+    with pytest.raises(UsageError, match="sort by 'adult'"):
+        policies(sort="adult")
+
+
+def test_the_linear_tables_are_compared_in_absolute_numbers(frame_of):
+    frame = frame_of({("LinFullPost", "statlog"): [1900, 1950]}, horizon=43_500)  # and no Uniform is needed
+    (row,) = records(assemble(select(frame), Request(source="paper-linear")))
+    assert (row["mean"], row["unit"]) == (1925, "regret")
+    assert row["paper_mean"] is not None
+
+
+def test_times_in_seconds_are_not_held_against_the_paper(frame_of):
+    cells = {("RMS", "statlog"): [0], ("BBB", "statlog"): [0], ("BBB", "adult"): [0]}
+    table = assemble(select(frame_of(cells, seconds={"RMS": 2.0, "BBB": 6.0})), Request(metric="time", source="paper"))
+    rows = {(row["policy"], row["problem"]): row for row in records(table)}
+    assert rows["BBB", "statlog"]["mean"] == pytest.approx(300)
+    assert rows["BBB", "statlog"]["agrees"] is True  # the paper's is 326
+    assert rows["BBB", "adult"]["unit"] == "seconds"
+    assert rows["BBB", "adult"]["paper_mean"] is None
+    assert rows["BBB", "adult"]["agrees"] is None
+
+
+def test_notes_say_what_was_left_out_and_what_is_not_as_in_the_paper(frame, frame_of):
+    more = frame_of({("Uniform", "wheel-0.5"): [1], ("LinPost", "wheel-0.5"): [1]}, horizon=500)
+    both = pd.concat([frame, more], ignore_index=True)
+    assert assemble(select(both), Request(source="paper")).notes == [
+        "left out: 2 cells with horizon 500 on wheel-0.5 (the longest horizon is shown; --horizon chooses)"
+    ]
+    assert assemble(select(both, horizon=500), Request(source="paper")).notes == [
+        "not the paper's number of steps: wheel-0.5 (500, not 20000)"
+    ]

@@ -1,0 +1,190 @@
+"""Cells: identity, atomic writing, statuses, names, foreign files, two processes."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from showdown.bench.cell import Cell
+from showdown.bench.plan import plan
+from showdown.bench.run import run
+from showdown.bench.store import Store
+from showdown.bench.suite import Suite, load_suite, suite_names
+from showdown.errors import UsageError
+from showdown.policies import policies
+from showdown.policies.linear import LinearKnownNoise
+from showdown.problems import problems
+
+TINY = Suite(name="tiny", policies=("Uniform", "LinPost"), problems=("wheel-0.5",), trials=3, horizon=40)
+
+
+def play(suite, folder, **options):
+    store = Store(folder)
+    return list(run(plan(suite, store), store, **options)), store
+
+
+def cell(policy="LinPost", problem="wheel-0.5", trials=3, seed=0) -> Cell:
+    return Cell(policy, problem, policies.get(policy), problems.get(problem), trials, seed)
+
+
+def test_identity_is_the_configuration_and_nothing_else(monkeypatch):
+    one = cell()
+    assert cell().hash == one.hash
+    assert cell(problem="wheel[delta=0.5]").hash == one.hash
+    for other in (cell("LinPost-MR"), cell(problem="wheel-0.7"), cell(trials=4), cell(seed=1)):
+        assert other.hash != one.hash
+    monkeypatch.setattr(LinearKnownNoise, "numerics", 99)
+    assert cell().hash != one.hash
+
+
+def test_a_run_is_kept_and_found_again(tmp_path):
+    results, store = play(TINY, tmp_path)
+    assert [result.status for result in results] == ["done", "done"]
+    frame = store.frame()
+    assert len(frame) == 6
+    assert set(frame["policy"]) == {"Uniform", "LinPost"}
+    record = next(record for record in store.cells() if record["policy"] == "LinPost")
+    table = store.trials(record)
+    assert record["checkpoints"][-1] == 40
+    np.testing.assert_array_equal([curve[-1] for curve in table["curve"]], table["cumulative"])
+    assert all(counts.sum() == 40 for counts in table["action_counts"])
+    again, _ = play(TINY, tmp_path)
+    assert [result.new for result in again] == [False, False]
+
+
+def test_other_numerics_are_not_reused(tmp_path, monkeypatch):
+    play(TINY, tmp_path)
+    monkeypatch.setattr(LinearKnownNoise, "numerics", 99)
+    again, _ = play(TINY, tmp_path)
+    assert {result.cell.policy_name: result.new for result in again} == {"Uniform": False, "LinPost": True}
+
+
+def test_names_that_mean_one_cell_share_it(tmp_path):
+    play(TINY, tmp_path)
+    renamed = dataclasses.replace(TINY, problems=("wheel", "wheel[delta=0.5]"))
+    results, store = play(renamed, tmp_path)
+    assert not any(result.new for result in results)
+    assert set(store.frame()["problem"]) == {"wheel", "wheel-0.5"}
+    assert len(list((tmp_path / "cells").glob("*.parquet"))) == 2
+
+
+def test_killed_while_writing_leaves_nothing_half_done(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        list(run(plan(TINY, store), store))
+    monkeypatch.undo()
+    assert list((tmp_path / "cells").iterdir()) == []
+    results, _ = play(TINY, tmp_path)
+    assert all(result.new and result.status == "done" for result in results)
+
+
+def test_interrupt_keeps_what_was_finished(tmp_path):
+    store = Store(tmp_path)
+    seen = []
+
+    def interrupt(cell, steps):
+        seen.append(cell.policy_name)
+        if cell.policy_name == "LinPost":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(run(plan(TINY, store), store, progress=interrupt))
+    assert [planned.done for planned in plan(TINY, store)] == [True, False]
+
+
+def test_failures_are_kept_with_their_reason_and_tried_again(tmp_path, monkeypatch):
+    results, store = play(TINY, tmp_path, cell_seconds=0.0)
+    assert {result.status for result in results} == {"timeout"}
+    assert "0 seconds" in store.cells()[0]["reason"]
+    monkeypatch.setattr(LinearKnownNoise, "update", lambda self, *_: 1 / 0)
+    results, store = play(dataclasses.replace(TINY, policies=("Uniform", "LinPost[intercept=False]")), tmp_path)
+    assert [result.status for result in results] == ["done", "error"]
+    assert "ZeroDivisionError" in results[1].reason
+    failed = next(record for record in store.cells() if record["status"] == "error")
+    assert "Traceback" in failed["traceback"]
+    assert len(store.frame()) == 3
+    monkeypatch.undo()
+    results, _ = play(TINY, tmp_path)
+    assert all(result.status == "done" for result in results)
+
+
+def test_a_late_failure_does_not_undo_a_finished_cell(tmp_path):
+    _, store = play(TINY, tmp_path)
+    finished = plan(TINY, store)[0]
+    store.write_failed(finished.cell, finished.names, "timeout", "too slow", {})
+    assert store.is_done(finished.cell.hash)
+
+
+def test_foreign_and_broken_files_are_named_and_passed_over(tmp_path):
+    _, store = play(TINY, tmp_path)
+    folder = tmp_path / "cells"
+    (folder / "notes.txt").write_text("hello")
+    (folder / "half.json").write_text('{"format": 1, "cell"')
+    (folder / "list.json").write_text("[1, 2]")
+    (folder / "future.json").write_text(json.dumps({**store.cells()[0], "format": 99}))
+    (folder / ".writing-abc.parquet").write_bytes(b"PAR1")
+    next(folder.glob("*.parquet")).write_bytes(b"not parquet at all")
+    frame = store.frame()
+    assert len(frame) == 3
+    told = " ".join(store.warnings)
+    assert all(name in told for name in ("notes.txt", "half.json", "list.json", "future.json", ".parquet"))
+    assert ".writing-" not in told
+
+
+def test_two_processes_share_a_store(tmp_path):
+    command = [sys.executable, "-c", "from showdown.cli.main import main; main()", "run", "--out", str(tmp_path)]
+    command += ["--policies", "Uniform,LinPost", "--problems", "wheel-0.5", "--trials", "3", "--horizon", "40"]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)]
+    for process in both:
+        _, errors = process.communicate(timeout=100)
+        assert process.returncode == 0, errors
+    store = Store(tmp_path)
+    assert len(store.frame()) == 6
+    assert store.warnings == []
+
+
+def test_unwritable_folder_is_one_sentence(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(UsageError, match="cannot write to"):
+        play(TINY, tmp_path / "file")
+
+
+def test_shipped_suites_name_only_what_exists():
+    for name in suite_names():
+        suite = load_suite(name)
+        for policy in suite.policies:
+            policies.get(policy)
+        for problem in suite.problems:
+            assert problems.get(problem).horizon > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("policies = [", "not valid TOML"),
+        ('policies = ["Uniform"]', "names no problems"),
+        ('policies = "Uniform"\nproblems = ["linear"]', "must be a list of names"),
+        ('policies = ["Uniform"]\nproblems = ["linear"]\ntrails = 3', "did you mean 'trials'"),
+        ('policies = ["Uniform"]\nproblems = ["linear"]\ntrials = "3"', "must be int"),
+    ],
+)
+def test_bad_suites_are_one_sentence(tmp_path, text, sentence):
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=sentence):
+        load_suite(str(path))
+
+
+def test_patterns_choose_presets(tmp_path):
+    suite = dataclasses.replace(TINY, policies=("LinPost*",), problems=("wheel-0.9?",))
+    names = {(item.cell.policy_name, item.cell.problem_name) for item in plan(suite, Store(tmp_path))}
+    assert {policy for policy, _ in names} == {"LinPost", "LinPost-MR", "LinPost-SL"}
+    assert {problem for _, problem in names} == {"wheel-0.95", "wheel-0.99"}
+    with pytest.raises(UsageError, match="no policy matches"):
+        plan(dataclasses.replace(TINY, policies=("Zzz*",)), Store(tmp_path))
