@@ -13,6 +13,7 @@ import inspect
 import io
 import json
 import math
+import textwrap
 import tokenize
 import types
 import typing
@@ -54,11 +55,17 @@ def is_config(value: Any) -> bool:
 
 
 def to_json(value: Any, *, numerics: bool = False) -> dict[str, Any]:
-    """A configuration as plain data. With `numerics`, each nested family's numerics version stands beside it."""
+    """A configuration as plain data.
+
+    With `numerics`, only what its numbers depend on: each family's version stands beside it, and fields whose metadata
+    says `identity: False` (where a file lies, how it is written) are left out.
+    """
     data: dict[str, Any] = {"kind": type(value).__name__}
     if numerics:
         data["numerics"] = value.numerics
     for field in dataclasses.fields(value):
+        if numerics and not field.metadata.get("identity", True):
+            continue
         item = getattr(value, field.name)
         if is_config(item):
             item = to_json(item, numerics=numerics)
@@ -169,18 +176,17 @@ def field_comments(cls: type) -> dict[str, str]:
     """The comment that stands on each field's line in the source: the one place a hyper-parameter is explained."""
     comments: dict[str, str] = {}
     for base in reversed(cls.__mro__):
-        if not dataclasses.is_dataclass(base):
-            continue
         try:
-            source = inspect.getsource(base)
-        except (OSError, TypeError):
+            source = textwrap.dedent(inspect.getsource(base))
+        except (OSError, TypeError):  # a built-in, or a class typed at a prompt
             continue
         names_by_line = {
-            node.lineno: node.target.id
-            for node in ast.walk(ast.parse(inspect.cleandoc(source)))
+            line: node.target.id
+            for node in ast.walk(ast.parse(source))
             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+            for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
         }
-        for token in tokenize.generate_tokens(io.StringIO(inspect.cleandoc(source)).readline):
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
             if token.type == tokenize.COMMENT and token.start[0] in names_by_line:
                 comments[names_by_line[token.start[0]]] = token.string.lstrip("# ").strip()
-    return comments
+    return {field.name: comments.get(field.name, "") for field in dataclasses.fields(cls)}

@@ -6,9 +6,12 @@
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import entry_points
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from showdown.config import override
@@ -49,11 +52,18 @@ class Registry(Generic[T]):
         return self._entries[name]
 
     def get(self, text: str) -> T:
-        """The preset called `text`, which may carry overrides: `wheel[delta=0.8]`."""
+        """The preset called `text`, which may carry overrides: `wheel[delta=0.8]`; a preset itself is taken as it is.
+
+        A configuration whose fields follow from others (a file's content) has a method `resolve` that fills them in.
+        """
         name, changes = parse_name(text)
         value = self.entry(name).value
-        if changes:
-            value = override(value, changes)
+        if not changes:
+            return value
+        value = override(value, changes)
+        resolve = getattr(value, "resolve", None)
+        if resolve is not None:
+            value = resolve()
         check = getattr(value, "check", None)
         if check is not None:
             check()
@@ -89,6 +99,27 @@ class Registry(Generic[T]):
         self._plugins_loaded = True
         for point in entry_points(group=f"showdown.{self.noun}"):
             point.load()
+
+
+def load_file(path: Path) -> None:
+    """Run a Python file that registers policies or problems of its own; once, however often it is asked for."""
+    loaded = sys.modules.get(path.stem)
+    if loaded is not None and loaded.__file__ and path.resolve() == Path(loaded.__file__).resolve():
+        return
+    if not path.is_file():
+        raise UsageError(f"there is no file {path} to load")
+    spec = spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path} is not a Python file")
+    module = module_from_spec(spec)
+    sys.modules[path.stem] = module  # dataclasses and the reading of comments look the module up by name
+    try:
+        spec.loader.exec_module(module)
+    except UsageError:
+        raise
+    except Exception as error:
+        del sys.modules[path.stem]
+        raise UsageError(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
 
 
 def parse_name(text: str) -> tuple[str, dict[str, str]]:

@@ -17,7 +17,7 @@ NESTED = WarmUp(inner=EpsilonGreedy(inner=LinearKnownNoise(), epsilon=0.1))
 
 
 def test_floats_are_leaves_and_the_rest_is_static():
-    assert sorted(jax.tree.leaves(NESTED)) == [0.1, 0.25, 0.25]
+    assert sorted(jax.tree.leaves(NESTED)) == [0.1, 0.25, 0.25, 1.0]
     changed = override(NESTED, {"epsilon": 0.2, "prior_precision": 3.0})
     assert jax.tree.structure(changed) == jax.tree.structure(NESTED)
     assert jax.tree.structure(override(NESTED, {"pulls": 1})) != jax.tree.structure(NESTED)
@@ -59,4 +59,5 @@ def test_json_round_trip_keeps_equality_and_hash():
 def test_every_field_of_wheel_has_its_comment():
     comments = field_comments(Wheel)
     assert set(comments) == set(all_fields(Wheel()))
+    assert all(comments.values())
     assert comments["delta"].startswith("δ")

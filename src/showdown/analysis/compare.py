@@ -1,4 +1,4 @@
-"""Is one policy better than another? Paired differences, rank tests over problems, stuck trials, regret against time."""
+"""Is one policy better than another? Paired differences, rank tests, stuck trials, regret against time."""
 
 from __future__ import annotations
 
@@ -110,9 +110,7 @@ def _posthocs() -> ModuleType:
     try:
         import scikit_posthocs
     except ImportError:
-        raise UsageError(
-            "the Nemenyi test needs scikit-posthocs: pip install 'bandit-showdown[analysis]'"
-        ) from None
+        raise UsageError("the Nemenyi test needs scikit-posthocs: pip install 'bandit-showdown[analysis]'") from None
     return scikit_posthocs
 
 

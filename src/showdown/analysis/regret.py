@@ -28,7 +28,7 @@ def summarise(
     unit = "regret" if metric == "cumulative" else "regret per step"
     if not absolute:
         summary, unit = relative_tobaseline(summary), f"% of {BASELINE}"
-    return summary.assign(metric=metric, unit=unit)[list(SUMMARY)]
+    return summary.assign(metric=column, unit=unit)[list(SUMMARY)]
 
 
 def relative_tobaseline(summary: pd.DataFrame) -> pd.DataFrame:
@@ -43,7 +43,10 @@ def baseline(summary: pd.DataFrame) -> pd.Series:
     divisor = summary.merge(uniform.rename("divisor"), how="left", left_on=_RUN, right_index=True)["divisor"]
     for told, rows in (
         ("has no finished Uniform cell to normalise by", summary[divisor.isna()]),
-        ("has a Uniform cell whose mean regret is not positive, so nothing can be divided by it", summary[divisor <= 0]),
+        (
+            "has a Uniform cell whose mean regret is not positive, so that nothing divides by it",
+            summary[divisor <= 0],
+        ),
     ):
         if len(rows):
             row = rows.iloc[0]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from showdown.cli import console
+from showdown.cli.load import LOAD, load_files
 
 
 class What(StrEnum):
@@ -22,9 +24,11 @@ def register(app: typer.Typer) -> None:
 
 def list_command(
     what: Annotated[What, typer.Argument(help="What to list.")],
+    load: Annotated[list[Path] | None, LOAD] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
 ) -> None:
     """List the policies, problems or suites that can be named."""
+    load_files(load)
     rows = _suites() if what is What.suites else _presets(what)
     if as_json:
         console.data_json(rows)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from showdown.cli import console
+from showdown.cli.load import LOAD, load_files
 
 if TYPE_CHECKING:
     from showdown.bench.plan import Planned
@@ -39,6 +40,7 @@ def run_command(
     batch_trials: Annotated[int | None, typer.Option(help="Trials side by side; default: as many as fit.")] = None,
     cell_seconds: Annotated[float | None, typer.Option(help="Give a cell up after this many seconds.")] = None,
     data_dir: Annotated[Path | None, typer.Option(help="A folder with raw data files, used before any other.")] = None,
+    load: Annotated[list[Path] | None, LOAD] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and an estimate; play nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -50,6 +52,7 @@ def run_command(
 
     if data_dir is not None:
         os.environ["SHOWDOWN_DATA"] = str(data_dir)
+    load_files(load)
     changes: dict[str, Any] = {"trials": trials, "horizon": horizon, "seed": seed}
     for field, names in (("policies", policies), ("problems", problems)):
         if names is not None:

@@ -6,11 +6,13 @@ import dataclasses
 import difflib
 import inspect
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from showdown.cli import console
+from showdown.cli.load import LOAD, load_files
 from showdown.errors import UsageError
 
 
@@ -20,9 +22,11 @@ def register(app: typer.Typer) -> None:
 
 def show_command(
     name: Annotated[str, typer.Argument(help="A policy, problem or suite; overrides may follow: LinPost[pulls=1].")],
+    load: Annotated[list[Path] | None, LOAD] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
     """Show every field with its comment, how a preset differs from its base, and the reference."""
+    load_files(load)
     about = describe(name)
     if as_json:
         console.data_json(about)

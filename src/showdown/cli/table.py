@@ -1,1 +1,151 @@
-def register(app): ...
+"""`showdown table`: what the store says, as one table of policies × problems, beside the paper's numbers if asked."""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+import shutil
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from showdown.cli import console
+from showdown.errors import UsageError
+
+METRICS = ("cumulative", "simple", "time")
+FORMATS = ("text", "markdown", "latex", "csv", "json")
+SOURCES = ("paper", "paper-linear")
+_IDENTITY = ("policy", "problem", "horizon", "seed", "trials")
+
+
+def register(app: typer.Typer) -> None:
+    app.command("table")(table_command)
+
+
+def table_command(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where results are kept.")] = Path("results"),
+    metric: Annotated[str, typer.Option(help=f"What to show: {', '.join(METRICS)}.")] = "cumulative",
+    absolute: Annotated[bool, typer.Option("--absolute", help="Regret or seconds as they are, not relative.")] = False,
+    expected: Annotated[bool, typer.Option("--expected", help="Regret of mean rewards, not of drawn ones.")] = False,
+    output: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "text",
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    against: Annotated[str | None, typer.Option(help=f"Published numbers beside ours: {' or '.join(SOURCES)}.")] = None,
+    policies: Annotated[
+        str | None, typer.Option("--policies", "--policy", help="Show only these rows: A,B[field=value],Lin*")
+    ] = None,
+    problems: Annotated[
+        str | None, typer.Option("--problems", "--problem", help="Show only these columns: X,Y,wheel-*")
+    ] = None,
+    horizon: Annotated[int | None, typer.Option(help="Only cells of this many steps.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Only cells of this seed.")] = None,
+    trials: Annotated[int | None, typer.Option(help="Only cells of this many trials.")] = None,
+    rank: Annotated[bool, typer.Option("--rank", help="Add the mean rank over the paper's ten problems.")] = False,
+    sort: Annotated[str | None, typer.Option(help="Best first by a problem, or by rank.")] = None,
+) -> None:
+    """Print mean ± standard error of every finished cell, relative to Uniform."""
+    _check_choice("metric", metric, METRICS)
+    output = "json" if as_json else output
+    _check_choice("format", output, FORMATS)
+    if against is not None:
+        _check_choice("against", against, SOURCES)
+    if absolute and against == "paper":
+        raise UsageError("the paper's numbers are relative to Uniform, or to RMS for time: leave out --absolute")
+    if metric == "time" and expected:
+        raise UsageError("--expected is about rewards and has no meaning for --metric time")
+    if not directory.is_dir():
+        raise UsageError(f"there is no folder {directory}; `showdown run --out {directory}` makes one")
+
+    from showdown.analysis.selection import select
+    from showdown.bench.store import Store
+    from showdown.policies import policies as known_policies
+    from showdown.problems import problems as known_problems
+    from showdown.report.assemble import Request, assemble
+
+    store = Store(directory)
+    records = store.cells()
+    frame = store.frame()
+    for warning in store.warnings:
+        console.warn(warning)
+    if frame.empty:
+        failed = sum(record["status"] != "done" for record in records)
+        told = f" ({failed} did not finish)" if failed else ""
+        raise UsageError(f"{directory} holds no finished cell{told}; `showdown run --out {directory}` makes some")
+    request = Request(
+        metric=metric,
+        absolute=absolute,
+        expected=expected,
+        source=against,
+        rank=rank or sort == "rank",
+        sort=sort,
+        policies=_chosen(policies, "policy", records),
+        problems=_chosen(problems, "problem", records),
+        known_policies=known_policies.names(),
+        known_problems=known_problems.names(),
+    )
+    filters = {"horizon": horizon, "seed": seed, "trials": trials}
+    table = assemble(select(frame, **filters), request)
+    asked = {"policy": request.policies, "problem": request.problems}
+    table.not_shown.extend(_unfinished(records, asked, filters))
+    _print(table, output)
+
+
+def _print(table: Any, output: str) -> None:
+    from showdown.report import formats
+
+    if output == "json":
+        console.data_json(formats.json_value(table))
+    elif output == "csv":
+        console.data(formats.csv(table))
+        for line in formats.footer(table):
+            console.warn(line)
+    elif output == "text":
+        console.data(formats.text(table, shutil.get_terminal_size().columns if sys.stdout.isatty() else None))
+    else:
+        console.data(formats.markdown(table) if output == "markdown" else formats.latex(table))
+
+
+def _unfinished(
+    records: list[dict[str, Any]], asked: dict[str, list[str] | None], filters: dict[str, int | None]
+) -> list[dict[str, Any]]:
+    """Cells that were asked for and tried, and have no finished twin made by another version."""
+    done = {tuple(record[name] for name in _IDENTITY) for record in records if record["status"] == "done"}
+    return [
+        {name: record.get(name) for name in (*_IDENTITY, "cell", "status", "reason")}
+        for record in records
+        if record["status"] != "done"
+        and tuple(record[name] for name in _IDENTITY) not in done
+        and all(names is None or record[name] in names for name, names in asked.items())
+        and all(value is None or record[name] == value for name, value in filters.items())
+    ]
+
+
+def _chosen(text: str | None, noun: str, records: list[dict[str, Any]]) -> list[str] | None:
+    """The store's names that `A,B*` asks for, in the order asked; None for all."""
+    from showdown.registry import split_outside_brackets
+
+    if text is None:
+        return None
+    there = list(dict.fromkeys(record[noun] for record in records))
+    chosen: dict[str, None] = {}
+    for name in split_outside_brackets(text):
+        pattern = name.replace("[", "[[]")  # a bracket is an override here, not a set of letters
+        matches = [known for known in there if fnmatch.fnmatchcase(known, pattern)]
+        if not matches:
+            raise UsageError(f"no cell of the {noun} {name!r} is stored there{_near(name, there)}")
+        chosen.update(dict.fromkeys(matches))
+    if not chosen:
+        raise UsageError(f"no {noun} is named in {text!r}")
+    return list(chosen)
+
+
+def _check_choice(option: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise UsageError(f"--{option} is one of {', '.join(choices)}, not {value!r}{_near(value, choices)}")
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""

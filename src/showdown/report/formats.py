@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
 
-from showdown.report.tables import Entry, Table, agreement_line, grid, not_shown_lines, records
+from showdown.report.tables import Entry, Grid, Table, agreement_line, grid, not_shown_lines, records
+
+Cell = Callable[[Entry], str]  # how a format writes one number
 
 _MARKS = {True: " ✓", False: " ✗", None: ""}
 
@@ -61,19 +64,28 @@ def _fitting(columns: list[list[str]], stub: int, width: int | None) -> list[lis
 
 
 def markdown(table: Table) -> str:
-    content = grid(table)
+    def ours(entry: Entry) -> str:
+        return f"**{entry.ours}**" if entry.best else entry.ours or "–"
 
-    def cell(entry: Entry) -> list[str]:
-        ours = f"**{entry.ours}**" if entry.best else entry.ours or "–"
-        return [ours, (entry.paper or "–") + _MARKS[entry.agrees]] if table.is_compared else [ours]
+    def paper(entry: Entry) -> str:
+        return (entry.paper or "–") + _MARKS[entry.agrees]
 
-    headings = ["policy"]
-    for heading in content.headings:
-        headings += [escape_markdown(heading), "paper"] if table.is_compared else [escape_markdown(heading)]
-    lines = [headings, ["---", *["---:"] * (len(headings) - 1)]]
-    lines += [[escape_markdown(name), *(part for entry in cells for part in cell(entry))] for name, cells in content.body]
+    lines = _lines(table, grid(table), escape_markdown, ours, paper)
+    lines.insert(1, ["---", *["---:"] * (len(lines[0]) - 1)])
     parts = [escape_markdown(table.title), "\n".join(f"| {' | '.join(line)} |" for line in lines)]
     return "\n\n".join([*parts, *map(escape_markdown, footer(table))])
+
+
+def _lines(table: Table, content: Grid, escape: Callable[[str], str], ours: Cell, paper: Cell) -> list[list[str]]:
+    """The heading and a line per policy; a column of the paper's numbers beside each of ours when they are compared."""
+    beside = [paper] if table.is_compared else []
+    return [
+        ["policy", *(part for heading in content.headings for part in [escape(heading), *["paper"] * len(beside)])],
+        *(
+            [escape(policy), *(write(entry) for entry in entries for write in [ours, *beside])]
+            for policy, entries in content.body
+        ),
+    ]
 
 
 def escape_markdown(words: str) -> str:
@@ -83,35 +95,31 @@ def escape_markdown(words: str) -> str:
 
 
 def latex(table: Table) -> str:
-    """A `table` for a document that loads booktabs; with the paper's numbers, ours above and theirs below."""
-    content = grid(table, plus_minus=r" \pm ")
+    """A `table` for a document that loads booktabs, and amssymb for the marks of agreement."""
 
     def ours(entry: Entry) -> str:
         if not entry.ours:
             return "--"
         return rf"$\mathbf{{{entry.ours}}}$" if entry.best else f"${entry.ours}$"
 
-    def theirs(entry: Entry) -> str:
-        if not entry.paper:
-            return "--"
-        return f"${entry.paper}$" + {True: r" $\checkmark$", False: r" $\times$", None: ""}[entry.agrees]
+    def paper(entry: Entry) -> str:
+        mark = {True: r" \checkmark", False: r" \times", None: ""}[entry.agrees]
+        return f"${entry.paper}{mark}$" if entry.paper else "--"
 
-    lines = []
-    for policy, cells in content.body:
-        lines.append(" & ".join([escape_latex(policy), *map(ours, cells)]) + r" \\")
-        if table.is_compared:
-            lines.append(" & ".join([r"\quad paper", *map(theirs, cells)]) + r" \\")
+    heading, *body = (
+        " & ".join(line) + r" \\" for line in _lines(table, grid(table, plus_minus=r" \pm "), escape_latex, ours, paper)
+    )
     return "\n".join(
         [
             r"% needs \usepackage{booktabs}" + (r" and \usepackage{amssymb}" if table.is_compared else ""),
             r"\begin{table}[ht]",
             rf"\caption{{{escape_latex(table.title)}}}",
             r"\centering",
-            rf"\begin{{tabular}}{{l{'r' * len(content.headings)}}}",
+            rf"\begin{{tabular}}{{l{'r' * heading.count(' & ')}}}",
             r"\toprule",
-            " & ".join(["policy", *map(escape_latex, content.headings)]) + r" \\",
+            heading,
             r"\midrule",
-            *lines,
+            *body,
             r"\bottomrule",
             r"\end{tabular}",
             r"\end{table}",

@@ -11,7 +11,7 @@ import pandas as pd
 from showdown.analysis.agreement import count_agreement
 
 RANK = "mean_rank"  # the column (and metric) of mean ranks, where there is one
-_PLACES = {"regret per step": 4, "rank": 1}  # decimals by unit; everything else has the paper's two
+_PLACES = {"regret per step": 4, "seconds": 3, "rank": 1}  # decimals by unit; everything else has the paper's two
 _PAPER_COLUMNS = ["paper_mean", "paper_sem", "agrees"]
 
 
@@ -21,8 +21,8 @@ class Table:
 
     title: str
     rows: pd.DataFrame  # a summary; with paper_mean, paper_sem and agrees when it is held against the paper
-    policies: list[str]  # the rows, in order
-    problems: list[str]  # the columns, in order
+    policies: list[str]  # every policy of the rows, in the order they are shown
+    problems: list[str]  # every problem of the rows, likewise
     notes: list[str] = field(default_factory=list)  # sentences below the table
     not_shown: list[dict[str, Any]] = field(default_factory=list)  # cells that were tried and are not done
 
@@ -55,8 +55,7 @@ class Grid:
 def grid(table: Table, plus_minus: str = " ± ") -> Grid:
     """Numbers as text, the lowest mean of each column marked as the best (all of them where several are equal)."""
     rows = {(row["policy"], row["problem"]): row for row in table.rows.to_dict("records")}
-    shown = table.rows[table.rows["policy"].isin(table.policies)]
-    lowest = shown.groupby("problem")["mean"].min()
+    lowest = table.rows.groupby("problem")["mean"].min()
     units = table.rows.drop_duplicates("problem").set_index("problem")["unit"]
     several = units.drop(index=RANK, errors="ignore").nunique() > 1
 
@@ -96,8 +95,7 @@ def records(table: Table) -> list[dict[str, Any]]:
         columns += _PAPER_COLUMNS
     place = {name: number for number, name in enumerate(table.policies)}
     column = {name: number for number, name in enumerate(table.problems)}
-    rows = [row for row in table.rows.to_dict("records") if row["policy"] in place and row["problem"] in column]
-    rows.sort(key=lambda row: (place[row["policy"]], column[row["problem"]]))
+    rows = sorted(table.rows.to_dict("records"), key=lambda row: (place[row["policy"]], column[row["problem"]]))
     return [{name: _plain(name, row[name]) for name in columns} for row in rows]
 
 

@@ -1,8 +1,9 @@
 """The paper's eight tables of results, as data: `tables.csv`, one row per published number.
 
-Its columns are `table` (which of the eight), `algorithm` (the name printed there), `preset` (ours), `problem`, `metric`,
-`mean` and `sem`, the digits as printed. Rows of the linear-model tables are presets called `NAME@linear`, because they
-are other models than the networks of the same name; the exact linear methods and Uniform are the same in both.
+Its columns are `table` (which of the eight), `algorithm` (the name printed there), `preset` (ours), `problem`,
+`metric`, `mean` and `sem`, the digits as printed. Rows of the linear-model tables are presets called `NAME@linear`,
+because they are other models than the networks of the same name; the exact linear methods and Uniform are the same
+presets in both.
 
 Reference: Riquelme, Tucker, Snoek, "Deep Bayesian Bandits Showdown", ICLR 2018.
 """

@@ -1,0 +1,190 @@
+"""`showdown inspect FILE`: what would be understood of a table of your own, before anything is played on it."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from showdown.cli import console
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from showdown.data.understanding import Understanding
+
+SHOWN_COLUMNS = 60  # of a wide table; --json has them all
+SHOWN_ACTIONS = 20
+SHOWN_LABELS = 8
+
+
+def register(app: typer.Typer) -> None:
+    app.command("inspect")(inspect_command)
+
+
+def inspect_command(
+    file: Annotated[Path, typer.Argument(help="CSV (any common delimiter), Parquet, ARFF, KEEL or NumPy.")],
+    label: Annotated[str, typer.Option(help="The column of the right class, by name or position.")] = "",
+    rewards: Annotated[str, typer.Option(help="Or the reward columns, one per action: a+b+c or 'reward_*'.")] = "",
+    reward_matrix: Annotated[str, typer.Option(help="A file: a row per class, a column per action.")] = "",
+    costs: Annotated[str, typer.Option(help="Or what a mistake costs, by class: spam:1+ham:20.")] = "",
+    ignore: Annotated[str, typer.Option(help="Columns to leave out: a+b.")] = "",
+    categorical: Annotated[str, typer.Option(help="Columns of numbers that are categories: a+b.")] = "",
+    keep: Annotated[str, typer.Option(help="Columns to keep though they look like row names: a+b.")] = "",
+    delimiter: Annotated[str, typer.Option(help="comma, semicolon, tab, pipe or space; default: found out.")] = "auto",
+    header: Annotated[str, typer.Option(help="yes or no: whether text begins with column names.")] = "auto",
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """Print what is understood of a table: rows, context, actions, class balance, columns dropped and why."""
+    from showdown.data.frames import read_frame
+    from showdown.data.understanding import understand
+
+    options = {
+        "label": label,
+        "rewards": rewards,
+        "costs": costs,
+        "ignore": ignore,
+        "categorical": categorical,
+        "keep": keep,
+    }
+    frame = read_frame(file, delimiter, header)  # type: ignore[arg-type]
+    matrix = read_frame(reward_matrix).table if reward_matrix else None
+    found = understand(frame.table, reward_matrix=matrix, **options)
+    fields = {"path": str(file), **options, "reward_matrix": reward_matrix, "delimiter": delimiter, "header": header}
+    about = _describe(file, frame.told, frame.table, found, fields)
+    if as_json:
+        console.data_json(about)
+    else:
+        console.data(_text(about))
+
+
+def _describe(
+    file: Path, told: str, table: pd.DataFrame, found: Understanding, fields: dict[str, str]
+) -> dict[str, Any]:
+    import numpy as np
+
+    from showdown.data.understanding import possible_labels
+
+    about: dict[str, Any] = {
+        "file": str(file),
+        "written": told,
+        "rows": found.rows,
+        "rows_left_out": found.rows_left_out,
+        "context_dim": found.context_dim,
+        "num_actions": len(found.actions),
+        "missing": sum(column.missing for column in found.columns),
+        "columns": [dataclasses.asdict(column) for column in found.columns],
+        "context_names": found.context_names,
+    }
+    if not found.actions:
+        return {**about, "possible_labels": possible_labels(table)}
+    shares = np.bincount(found.labels, minlength=len(found.payoffs)) / found.rows  # (classes,)
+    payoffs = found.payoffs.astype(np.float64)
+    highest = payoffs.max(axis=1)  # (classes,)
+    means, best = shares @ payoffs, shares @ (payoffs == highest[:, None])
+    return {
+        **about,
+        "classes": found.classes,
+        "actions": [
+            {"action": name, "mean_reward": float(mean), "best_share": float(share)}
+            for name, mean, share in zip(found.actions, means, best, strict=True)
+        ],
+        "mean_best_reward": float(shares @ highest),
+        "mean_uniform_reward": float(means.mean()),
+        "problem": _problem_name(fields),
+    }
+
+
+def _problem_name(fields: dict[str, str]) -> str | None:
+    """What to call this table on the command line, or None where a name cannot be written so."""
+    from showdown.errors import UsageError
+    from showdown.registry import parse_name
+
+    given = {name: item for name, item in fields.items() if item and item != "auto"}
+    name = f"table[{','.join(f'{field}={item}' for field, item in given.items())}]"
+    try:
+        return name if parse_name(name) == ("table", given) else None
+    except UsageError:
+        return None
+
+
+def _text(about: dict[str, Any]) -> str:
+    kept = [column for column in about["columns"] if column["treatment"] != "dropped"]
+    dropped = [column for column in about["columns"] if column["treatment"] == "dropped"]
+    used = sum(column["dims"] > 0 for column in kept)
+    left_out = f"; {about['rows_left_out']:,} more left out for want of a label" if about["rows_left_out"] else ""
+    lines = [
+        f"{about['file']}: {about['written']}",
+        f"rows               {about['rows']:,}{left_out}",
+        f"context dimension  {about['context_dim']:,}, from {used:,} column{'s' if used > 1 else ''}"
+        + ("" if about["num_actions"] else " (the label not yet taken out)"),
+        f"actions            {about['num_actions'] or 'not known: name a label or reward columns'}",
+        f"missing values     {about['missing']:,}",
+    ]
+    if about["num_actions"]:
+        lines += ["", *_actions(about)]
+    lines += ["", *_grid([("column", "taken as", "dims", "missing", ""), *map(_column_row, kept[:SHOWN_COLUMNS])])]
+    if dropped:
+        reasons = [(column["name"], column["note"]) for column in dropped[:SHOWN_COLUMNS]]
+        lines += ["", *_grid([("dropped", "because"), *reasons])]
+    if max(len(kept), len(dropped)) > SHOWN_COLUMNS:
+        lines.append(f"(only {SHOWN_COLUMNS} columns of each kind shown; --json has all {len(about['columns']):,})")
+    return "\n".join([*lines, "", *_next(about)])
+
+
+def _column_row(column: dict[str, Any]) -> tuple[str, ...]:
+    dims = str(column["dims"]) if column["dims"] else ""
+    return column["name"], column["treatment"], dims, f"{column['missing']:,}", column["note"]
+
+
+def _actions(about: dict[str, Any]) -> list[str]:
+    """The balance of the classes, and what each action pays on average."""
+    lines: list[str] = []
+    rows = about["rows"]
+    if about["classes"]:
+        commonest = sorted(about["classes"].items(), key=lambda item: -item[1])
+        shown = [(name, f"{count:,}", f"{count / rows:.1%}") for name, count in commonest[:SHOWN_ACTIONS]]
+        lines += [*_grid([("class", "rows", "share"), *shown]), *_more(len(commonest)), ""]
+    payers = sorted(about["actions"], key=lambda action: -action["mean_reward"])
+    plain = all(item["mean_reward"] == item["best_share"] for item in payers)  # 1 where right, 0 where not
+    if not (about["classes"] and plain):
+        shown = [(item["action"], f"{item['mean_reward']:.4g}", f"{item['best_share']:.1%}") for item in payers]
+        lines += [*_grid([("action", "mean reward", "best in"), *shown[:SHOWN_ACTIONS]]), *_more(len(payers)), ""]
+    best, chance = about["mean_best_reward"], about["mean_uniform_reward"]
+    always = f"always taking {payers[0]['action']!r} {payers[0]['mean_reward']:.4g}"
+    return [*lines, f"mean reward of a step: at best {best:.4g}, {always}, by chance {chance:.4g}"]
+
+
+def _more(count: int) -> list[str]:
+    return [f"(and {count - SHOWN_ACTIONS:,} more; see --json)"] if count > SHOWN_ACTIONS else []
+
+
+def _next(about: dict[str, Any]) -> list[str]:
+    """What to type now."""
+    if about["num_actions"]:
+        name = about["problem"]
+        if name is None:
+            return [
+                "its path or a column holds a comma or bracket: play it with showdown.problems.table(...) in Python"
+            ]
+        return [f"play it:  showdown run --problems '{name}'"]
+    likely = list(about["possible_labels"].items())[:SHOWN_LABELS]
+    if not likely:
+        return ["no column looks like a label; name reward columns with --rewards, or a label with --label"]
+    return ["could be the label:", *(f"  --label {name}  ({classes} classes)" for name, classes in likely)]
+
+
+def _grid(rows: list[tuple[str, ...]]) -> list[str]:
+    """Rows in aligned columns; figures stand to the right."""
+    widths = [max(len(row[position]) for row in rows) for position in range(len(rows[0]))]
+    figures = [all(re.fullmatch(r"[-+\d.,%e]*", row[position]) for row in rows[1:]) for position in range(len(rows[0]))]
+    return [
+        "  ".join(
+            cell.rjust(width) if figure else cell.ljust(width)
+            for cell, width, figure in zip(row, widths, figures, strict=True)
+        ).rstrip()
+        for row in rows
+    ]

@@ -1,0 +1,137 @@
+"""From the cells of a store to one table: choose, summarise, rank, hold against the paper, put in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pandas as pd
+
+from showdown.analysis import SUMMARY
+from showdown.analysis.agreement import against
+from showdown.analysis.elapsed import elapsed
+from showdown.analysis.published import ABSOLUTE_SOURCES, HORIZONS, RANKED_PROBLEMS, published
+from showdown.analysis.ranks import mean_ranks
+from showdown.analysis.regret import summarise
+from showdown.analysis.selection import Selection, in_order
+from showdown.errors import UsageError
+from showdown.report.tables import RANK, Table
+
+_METRIC_NAMES = {"cumulative": "cumulative regret", "simple": "simple regret", "time": "time to run"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What a table is to show. Leaving out policies or problems changes no number that remains."""
+
+    metric: str = "cumulative"  # or simple, or time
+    absolute: bool = False
+    expected: bool = False
+    source: str | None = None  # published numbers to stand beside ours
+    rank: bool = False
+    sort: str | None = None  # a problem, or "rank"
+    policies: list[str] | None = None  # rows, in order; None: all, in the order of `known_policies`
+    problems: list[str] | None = None  # columns, likewise
+    known_policies: Iterable[str] = ()
+    known_problems: Iterable[str] = ()
+
+    def shows(self, cells: pd.DataFrame) -> pd.Series:
+        """True per row whose policy and problem were asked for."""
+        wanted = pd.Series(True, index=cells.index)
+        for name, names in (("policy", self.policies), ("problem", self.problems)):
+            if names is not None:
+                wanted &= cells[name].isin(names)
+        return wanted
+
+
+def assemble(selection: Selection, request: Request) -> Table:
+    frame = selection.frame
+    shown = frame[request.shows(frame)]
+    if shown.empty:
+        raise UsageError("none of the cells that were asked for is finished")
+    columns = frame[frame["problem"].isin(shown["problem"])]  # with the policies that others are relative to
+    rows = _summary(columns, request, request.absolute or request.source in ABSOLUTE_SOURCES)
+    rows = rows[request.shows(rows)]
+    notes = _left_out_notes(selection.left_out[request.shows(selection.left_out)])
+    title = _title(rows, request)
+    paper = None
+    if request.source is not None:
+        paper = published(request.source, request.metric)
+        in_seconds = rows.loc[rows["unit"] == "seconds", "problem"]  # no RMS there to be relative to
+        rows = against(rows, paper[~paper["problem"].isin(in_seconds)])
+        notes += _horizon_notes(rows)
+    policies = _ordered(rows["policy"], request.policies, request.known_policies)
+    problems = _ordered(rows["problem"], request.problems, request.known_problems)
+    if request.rank:
+        ranked = _rank_rows(_summary(frame, request, True), paper)
+        rows = pd.concat([ranked[ranked["policy"].isin(policies)], rows], ignore_index=True)
+        problems = [RANK, *problems]
+    if request.sort is not None:
+        policies = _sorted(policies, rows, request.sort)
+    return Table(title, rows, policies, problems, notes)
+
+
+def _summary(frame: pd.DataFrame, request: Request, absolute: bool) -> pd.DataFrame:
+    if request.metric == "time":
+        return elapsed(frame, absolute=absolute)
+    return summarise(frame, request.metric, expected=request.expected, absolute=absolute)
+
+
+def _ordered(there: pd.Series, asked: list[str] | None, known: Iterable[str]) -> list[str]:
+    return in_order(there, known) if asked is None else [name for name in asked if name in set(there)]
+
+
+def _sorted(policies: list[str], rows: pd.DataFrame, sort: str) -> list[str]:
+    """Best first; policies without a number there come last, in their order."""
+    by = rows[rows["problem"] == (RANK if sort == "rank" else sort)].set_index("policy")["mean"]
+    if by.empty:
+        choices = ", ".join(["rank (with --rank)", *rows.loc[rows["problem"] != RANK, "problem"].drop_duplicates()])
+        raise UsageError(f"nothing is shown to sort by {sort!r}; there is {choices}")
+    return sorted(policies, key=lambda name: by.get(name, float("inf")))
+
+
+def _rank_rows(summary: pd.DataFrame, paper: pd.DataFrame | None) -> pd.DataFrame:
+    """Mean ranks as rows of a summary. The paper's are taken over the same cells as ours, to be comparable."""
+    per_trial = summary["mean"] / (summary["trials"] if summary["unit"].eq("seconds").all() else 1)
+    ranks = mean_ranks(summary.assign(mean=per_trial))
+    if ranks.empty:
+        raise UsageError(f"a mean rank needs a cell on one of {', '.join(RANKED_PROBLEMS)}")
+    rows = ranks.rename(columns={"mean_rank": "mean"}).assign(problem=RANK, metric=RANK, unit="rank", sem=float("nan"))
+    rows = rows.assign(horizon=None, seed=None, trials=None)[list(SUMMARY)]
+    if paper is not None:
+        same = paper.merge(summary[["policy", "problem"]]).rename(columns={"paper_mean": "mean"})
+        theirs = mean_ranks(same).set_index("policy")["mean_rank"]
+        rows = rows.assign(paper_mean=rows["policy"].map(theirs), paper_sem=float("nan"), agrees=None)
+    return rows
+
+
+def _title(rows: pd.DataFrame, request: Request) -> str:
+    name = _METRIC_NAMES[request.metric]
+    units = rows["unit"].drop_duplicates()
+    counts = sorted(set(rows["trials"]))
+    trials = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1])))) + (" trials" if counts[-1] > 1 else " trial")
+    statistic = f"all of {trials} together" if request.metric == "time" else f"mean ± standard error over {trials}"
+    parts = [f"expected {name}" if request.expected else name, *(units if len(units) == 1 else []), statistic]
+    return ", ".join(parts)
+
+
+def _left_out_notes(left_out: pd.DataFrame) -> list[str]:
+    told = {
+        "horizon": "the longest horizon is shown; --horizon chooses",
+        "seed": "the lowest seed is shown; --seed chooses",
+        "trials": "the largest number of trials is shown; --trials chooses",
+        "older": "the newest is shown; the others were made by another version",
+    }
+    notes = []
+    for because, cells in left_out.groupby("because", sort=False):
+        size = f"{len(cells)} cell{'s' if len(cells) > 1 else ''}"
+        values = "" if because == "older" else f" with {because} {', '.join(map(str, sorted(set(cells[because]))))}"
+        where = ", ".join(cells["problem"].drop_duplicates())
+        notes.append(f"left out: {size}{values} on {where} ({told[because]})")
+    return notes
+
+
+def _horizon_notes(rows: pd.DataFrame) -> list[str]:
+    ran = rows[rows["paper_mean"].notna()].drop_duplicates("problem").set_index("problem")["horizon"]
+    other = [f"{name} ({steps}, not {HORIZONS[name]})" for name, steps in ran.items() if steps != HORIZONS[name]]
+    return [f"not the paper's number of steps: {', '.join(other)}"] if other else []

@@ -1,0 +1,56 @@
+"""The examples run, and the one-file policy of the guide is the one that is tested."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from showdown.errors import UsageError
+from showdown.registry import load_file
+
+ROOT = Path(__file__).parents[2]
+
+
+def module(name: str):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / f"{name}.py")
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+def test_simulation_example(capsys):
+    module("run_simulation").main(trials=2, horizon=50)
+    assert capsys.readouterr().out.count("stuck trials") == 6
+
+
+def test_agent_example_learns():
+    assert module("run_agent").main() < 0.05
+
+
+def test_a_policy_in_one_file(showdown):
+    policy = str(ROOT / "examples" / "my_policy.py")
+    tiny = ("--problems", "wheel-0.5", "--trials", "2", "--horizon", "60", "--json")
+    answer = showdown("run", "--load", policy, "--policies", "Uniform,GaussianBandit[noise=2]", *tiny)
+    assert [cell["status"] for cell in answer.json["cells"]] == ["done", "done"]
+    assert "standard deviation of rewards" in showdown("show", "GaussianBandit", "--load", policy).out
+    assert "GaussianBandit" in showdown("list", "policies", "--load", policy).out
+
+
+def test_the_guide_shows_that_same_policy():
+    guide = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
+    example = (ROOT / "examples" / "my_policy.py").read_text(encoding="utf-8")
+    body = example[example.index("@config") : example.index("policies.add")]
+    assert body in guide
+
+
+def test_files_that_cannot_be_loaded_are_one_sentence(tmp_path):
+    with pytest.raises(UsageError, match="there is no file"):
+        load_file(tmp_path / "none.py")
+    (tmp_path / "broken.py").write_text("import nonesuch_package")
+    with pytest.raises(UsageError, match="cannot be loaded: ModuleNotFoundError"):
+        load_file(tmp_path / "broken.py")
+    (tmp_path / "data.csv").write_text("1,2")
+    with pytest.raises(UsageError, match="not a Python file"):
+        load_file(tmp_path / "data.csv")
