@@ -12,6 +12,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,25 +41,26 @@ def fetch(
 ) -> list[Fetched]:
     """Make sure that every file of a data set is on this machine, and right."""
     entry = dataset(name)
-    outcome = []
-    downloads: dict[str, Path | Unusable] = {}  # an archive that holds two of the files is fetched once
+    found = [find(entry, file, data_dir) for file in entry.files]
+    there = [path is not None and _is_right(path, file) for path, file in zip(found, entry.files, strict=True)]
+    outcome = [Fetched(path, None) for path, right in zip(found, there, strict=True) if path is not None and right]
+    if all(there):
+        return outcome
     folder = folders(data_dir)[0] / entry.name
+    work = None
     try:
         work = _work_folder(folder)
-    except OSError as error:
-        raise _cannot_write(folder, error) from error
-    try:
-        for file in entry.files:
-            path = find(entry, file, data_dir)
-            if path is not None and _is_right(path, file):
-                outcome.append(Fetched(path, None))
-            else:
-                get = _Getter(work, downloads, progress, timeout)
+        get = _Getter(work, progress, timeout)
+        for file, right in zip(entry.files, there, strict=True):
+            if not right:
                 outcome.append(_fetch_file(entry, file, folder / file.name, get))
     except OSError as error:
-        raise _cannot_write(folder, error) from error
+        raise MissingDataError(
+            f"cannot write to {folder} ({error.strerror or error}); name another folder with --data-dir"
+        ) from error
     finally:
-        shutil.rmtree(work, ignore_errors=True)
+        if work is not None:
+            shutil.rmtree(work, ignore_errors=True)
     return outcome
 
 
@@ -98,27 +100,25 @@ def _content(download: Path, file: DataFile, target: Path) -> Path:
     return target
 
 
-@dataclass
 class _Getter:
-    """Downloads an address into the work folder, once."""
+    """Downloads into the work folder; an archive that holds two files of a data set is downloaded once."""
 
-    work: Path
-    downloads: dict[str, Path | Unusable]
-    progress: Progress | None
-    timeout: float
+    def __init__(self, work: Path, progress: Progress | None, timeout: float) -> None:
+        self.work, self.progress, self.timeout = work, progress, timeout
+        self.known: dict[str, Path | Unusable] = {}
 
     def __call__(self, url: str) -> Path:
-        if url not in self.downloads:
-            target = self.work / f"download-{len(self.downloads)}"
+        if url not in self.known:
+            target = self.work / f"download-{len(self.known)}"
             try:
                 self._download(url, target)
-                self.downloads[url] = target
+                self.known[url] = target
             except Unusable as error:
-                self.downloads[url] = error
-        known = self.downloads[url]
-        if isinstance(known, Unusable):
-            raise known
-        return known
+                self.known[url] = error
+        outcome = self.known[url]
+        if isinstance(outcome, Unusable):
+            raise outcome
+        return outcome
 
     def _download(self, url: str, target: Path) -> None:
         try:
@@ -131,6 +131,8 @@ class _Getter:
         try:
             downloader(url, str(target), None)
         except requests.RequestException as error:
+            if error.response is not None:
+                error.response.close()  # pooch leaves it open
             raise Unusable(_reason(error, self.timeout)) from error
 
 
@@ -157,7 +159,7 @@ def _reason(error: Any, timeout: float) -> str:
     """What went wrong on the way, as a clause that continues «ADDRESS …»."""
     import requests
 
-    if isinstance(error, requests.HTTPError):
+    if isinstance(error, requests.HTTPError) and error.response is not None:
         return f"answered {error.response.status_code} {error.response.reason}".rstrip()
     if isinstance(error, requests.Timeout) or "timed out" in str(error):
         return f"said nothing for {timeout:g} seconds"
@@ -172,12 +174,7 @@ def _work_folder(folder: Path) -> Path:
     """A fresh temporary folder beside the files; those left over from killed processes are swept away."""
     folder.mkdir(parents=True, exist_ok=True)
     for left in folder.glob(_WORK + "*"):
-        if time.time() - left.stat().st_mtime > _STALE:
-            shutil.rmtree(left, ignore_errors=True)
+        with suppress(OSError):  # its owner may be putting it away at this moment
+            if time.time() - left.stat().st_mtime > _STALE:
+                shutil.rmtree(left, ignore_errors=True)
     return Path(tempfile.mkdtemp(prefix=_WORK, dir=folder))
-
-
-def _cannot_write(folder: Path, error: OSError) -> MissingDataError:
-    return MissingDataError(
-        f"cannot write to {folder} ({error.strerror or error}); name another folder with --data-dir"
-    )

@@ -33,9 +33,10 @@ def named_folder() -> Path | None:
     return Path(named).expanduser() if named else None
 
 
-def folders(data_dir: Path | None) -> list[Path]:
+def folders(data_dir: Path | None = None) -> list[Path]:
     """The folders to look in, in order. The first is where a download goes."""
-    return [*([data_dir] if data_dir else []), cache_folder() / "data"]
+    named = data_dir or named_folder()
+    return [*([named] if named else []), cache_folder() / "data"]
 
 
 def names_of(file: DataFile) -> tuple[str, ...]:
@@ -43,7 +44,7 @@ def names_of(file: DataFile) -> tuple[str, ...]:
     return (*(file.name + ending for ending in _PACKED_ENDINGS), *file.packed_names)
 
 
-def find(dataset: Dataset, file: DataFile, data_dir: Path | None) -> Path | None:
+def find(dataset: Dataset, file: DataFile, data_dir: Path | None = None) -> Path | None:
     for folder in folders(data_dir):
         for name in names_of(file):
             path = folder / dataset.name / name
@@ -52,14 +53,13 @@ def find(dataset: Dataset, file: DataFile, data_dir: Path | None) -> Path | None
     return None
 
 
-def require(dataset: Dataset, data_dir: Path | None) -> list[Path]:
+def require(dataset: Dataset, data_dir: Path | None = None) -> list[Path]:
     """The path of every file of a data set, or one sentence on how to get them."""
     found = [find(dataset, file, data_dir) for file in dataset.files]
     missing = [file.name for file, path in zip(dataset.files, found, strict=True) if path is None]
     if missing:
-        places = " and ".join(str(folder / dataset.name) for folder in folders(data_dir))
         raise MissingDataError(
-            f"{' and '.join(missing)} of the data set {dataset.name!r} is not in {places}; "
+            f"the data set {dataset.name!r} is not on this machine (no {' and no '.join(missing)}); "
             f"get it with `showdown data fetch {dataset.name}`, "
             f"or point {FOLDER_VARIABLE} at a folder that holds {dataset.name}/{missing[0]}"
         )

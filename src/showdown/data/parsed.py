@@ -59,12 +59,10 @@ def _parse(dataset: Dataset, parse: Parse, data_dir: Path | None) -> Arrays:
 
 def _read(path: Path) -> Arrays | None:
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
             return {name: stored[name] for name in stored.files}
-    except FileNotFoundError:
-        return None
     except (OSError, ValueError, EOFError, zipfile.BadZipFile):
-        return None  # a damaged table is made again
+        return None  # not there, or damaged: it is made again
 
 
 def _keep(path: Path, arrays: Arrays) -> None:

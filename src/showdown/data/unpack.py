@@ -46,18 +46,20 @@ def chunks(stream: BinaryIO, file: DataFile) -> Iterator[bytes]:
         yield chunk
 
 
-def _unwrap(stream: BinaryIO, file: DataFile) -> BinaryIO:
-    buffered = io.BufferedReader(cast(io.RawIOBase, stream), CHUNK)
-    start = buffered.peek(4)
+def _unwrap(stream: BinaryIO, file: DataFile, depth: int = 0) -> BinaryIO:
+    if depth > 4:
+        raise Unusable("is packed too many times over")
+    start = stream.read(4)
+    stream.seek(0)
     if start.startswith((_ZIP, _EMPTY_ZIP)):
-        return _unwrap(_member(zipfile.ZipFile(buffered), file), file)
+        return _unwrap(_member(zipfile.ZipFile(stream), file), file, depth + 1)
     if start.startswith(_GZIP):
-        return _unwrap(cast(BinaryIO, gzip.GzipFile(fileobj=buffered)), file)
+        return _unwrap(cast(BinaryIO, gzip.GzipFile(fileobj=stream)), file, depth + 1)
     if start.startswith(_COMPRESS):
-        return io.BytesIO(_from_compress(buffered.read()))
+        return io.BytesIO(_from_compress(stream.read()))
     if start.startswith(_SPREADSHEET):
-        return io.BytesIO(_from_spreadsheet(buffered.read()))
-    return cast(BinaryIO, buffered)
+        return io.BytesIO(_from_spreadsheet(stream.read()))
+    return stream
 
 
 def _member(archive: zipfile.ZipFile, file: DataFile) -> BinaryIO:

@@ -55,11 +55,11 @@ def check_dataset(dataset: Dataset, paths: list[Path]) -> None:
             check(path, file)
         except (Unusable, OSError) as error:
             raise MissingDataError(
-                f"{path} {_clause(error)}; replace it, or take it away and run `showdown data fetch {dataset.name}`"
+                f"{path} {clause(error)}; replace it, or take it away and run `showdown data fetch {dataset.name}`"
             ) from error
 
 
-def _clause(error: Exception) -> str:
+def clause(error: Exception) -> str:
     return f"cannot be read ({error.strerror or error})" if isinstance(error, OSError) else str(error)
 
 

@@ -17,9 +17,11 @@ from showdown.problem import Problem, ProblemSpec, Round
 
 
 class LabelledTables(NamedTuple):
-    contexts: jax.Array  # (rows, context_dim) float32
-    labels: jax.Array  # (rows,) int32 class of each row
-    payoffs: jax.Array  # (classes, num_actions) float32 reward of an action for a class; the identity for plain labels
+    contexts: jax.Array | np.ndarray  # (rows, context_dim) float32
+    labels: jax.Array | np.ndarray  # (rows,) int32 class of each row
+    payoffs: (
+        jax.Array | np.ndarray
+    )  # (classes, num_actions) float32 reward of an action for a class; the identity for plain labels
 
 
 def classification_tables(contexts: np.ndarray, labels: np.ndarray, num_classes: int) -> LabelledTables:
