@@ -1,0 +1,209 @@
+"""A table of your own as a problem: a file, a pandas DataFrame or NumPy arrays, with a label or with reward columns.
+
+A trial is a random order of the rows, and contexts are standardised on the rows of the trial, as in the paper's
+classification problems. With a label there is one action per class: the right one pays 1, a wrong one 0, unless a
+reward matrix or the costs of mistakes say otherwise. With reward columns there is one action per column, paid as it
+stands. What is done with each column is said in `showdown.data.columns`, and printed by `showdown inspect FILE`.
+
+A table is known by the digest of what was understood of it (contexts, classes, rewards), so neither the spelling of a
+path nor the format of a file changes the numbers, and any change of content does.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from showdown.config import config
+from showdown.data.delimited import DelimiterName, Header
+from showdown.errors import MissingDataError, UsageError
+from showdown.problems import problems
+from showdown.problems.rows import LabelledRows, LabelledTables, check_horizon
+
+if TYPE_CHECKING:  # pandas is loaded only when a table is read
+    import pandas as pd
+
+    from showdown.data.understanding import Understanding
+
+_NOT_IDENTITY = {"identity": False}  # the digest stands for all of these
+_OPTIONS = ("label", "rewards", "costs", "ignore", "categorical", "keep")  # of `understand`
+
+_in_memory: dict[str, Understanding] = {}  # digest → a table that was given in this process, not read from a file
+
+
+@config
+class Table(LabelledRows):
+    """A table of your own: table[path=FILE,label=COLUMN] or table[path=FILE,rewards=COLUMN+COLUMN]."""
+
+    path: str = field(default="", metadata=_NOT_IDENTITY)  # the file: CSV, Parquet, ARFF, KEEL or NumPy
+    label: str = field(default="", metadata=_NOT_IDENTITY)  # column of the right class, by name or position
+    rewards: str = field(default="", metadata=_NOT_IDENTITY)  # or reward columns, one per action: a+b+c or reward_*
+    reward_matrix: str = field(default="", metadata=_NOT_IDENTITY)  # a file: a row per class, a column per action
+    costs: str = field(default="", metadata=_NOT_IDENTITY)  # or what a mistake costs, by class: spam:1+ham:20
+    ignore: str = field(default="", metadata=_NOT_IDENTITY)  # columns left out: a+b
+    categorical: str = field(default="", metadata=_NOT_IDENTITY)  # columns of numbers that are categories: a+b
+    keep: str = field(default="", metadata=_NOT_IDENTITY)  # columns kept though they look like row names: a+b
+    delimiter: DelimiterName = field(default="auto", metadata=_NOT_IDENTITY)  # of text
+    header: Header = field(default="auto", metadata=_NOT_IDENTITY)  # whether text begins with column names
+    digest: str = ""  # of what was understood; filled in when the table is read
+    horizon: int = 0  # steps of one trial; 0 becomes the number of rows
+
+    def resolve(self) -> Table:
+        """This table with its file read: an absolute path, the digest and, where none was asked for, the horizon."""
+        if not self.path and not self.digest:
+            return self
+        located: dict[str, Any] = {
+            name: str(Path(getattr(self, name)).expanduser().absolute())
+            for name in ("path", "reward_matrix")
+            if getattr(self, name)
+        }
+        return _filled(replace(self, **located), self.understanding())
+
+    def check(self) -> None:
+        if not self.path and not self.digest:
+            raise MissingDataError(
+                "table needs a file of yours: table[path=FILE,label=COLUMN]; "
+                "`showdown inspect FILE` says which columns could be the label"
+            )
+        if not self.digest:
+            raise UsageError("this table has not been read yet: make it with showdown.problems.table(path, label=…)")
+
+    def understanding(self) -> Understanding:
+        """What was understood of the table; the file is read again only when it has changed."""
+        if not self.path:
+            if self.digest not in _in_memory:
+                raise MissingDataError(
+                    f"the table {self.digest} was given in memory and this process does not have it; "
+                    "call showdown.problems.table(...) with it here, or keep it in a file"
+                )
+            return _in_memory[self.digest]
+        options = tuple(getattr(self, name) for name in _OPTIONS)
+        found = _understand_file(
+            _stamped(self.path), _stamped(self.reward_matrix), self.delimiter, self.header, options
+        )
+        if self.digest and found.digest != self.digest:
+            raise UsageError(f"{self.path} no longer holds what it held when this problem was made from it")
+        return found
+
+    def load(self) -> LabelledTables:
+        self.check()
+        understanding = self.understanding()
+        return LabelledTables(understanding.contexts, understanding.labels, understanding.payoffs)
+
+
+def table(
+    data: Any,
+    *,
+    label: Any = "",
+    rewards: Any = "",
+    reward_matrix: Any = "",
+    costs: str | Mapping[str, float] = "",
+    ignore: str | Sequence[str] = "",
+    categorical: str | Sequence[str] = "",
+    keep: str | Sequence[str] = "",
+    delimiter: DelimiterName = "auto",
+    header: Header = "auto",
+    horizon: int = 0,
+) -> Table:
+    """A problem made of a file (its path), a DataFrame, a 2-D array, or arrays by name.
+
+    `label` is a column by name or position, or an array of classes; `rewards` is a list of columns, a pattern such as
+    `reward_*`, or an array with a column per action; `reward_matrix` a file, an array or a DataFrame with a row per
+    class and a column per action; `costs` what a mistake costs for rows of a class. Columns may be named by a list.
+    """
+    from showdown.data.frames import as_frame, read_frame
+
+    fields: dict[str, Any] = {
+        "costs": "+".join(f"{name}:{cost}" for name, cost in costs.items()) if isinstance(costs, Mapping) else costs,
+        "ignore": _joined(ignore),
+        "categorical": _joined(categorical),
+        "keep": _joined(keep),
+        "horizon": horizon,
+    }
+    if isinstance(data, str | os.PathLike):
+        if not all(isinstance(item, str | int) for item in (label, *_listed(rewards))):
+            raise UsageError("name the label or the reward columns of a file; arrays go with a table in memory")
+        if not isinstance(reward_matrix, str | os.PathLike):
+            raise UsageError("the reward matrix of a file must be a file too")
+        fields |= {"path": str(data), "reward_matrix": str(reward_matrix), "delimiter": delimiter, "header": header}
+        return Table(**fields, label=str(label), rewards=_joined(rewards)).resolve()
+    frame = as_frame(data)
+    if not isinstance(label, str | int):
+        frame, label = _with_columns(frame, "label", label)
+    if not all(isinstance(item, str | int) for item in _listed(rewards)):
+        frame, rewards = _with_columns(frame, "reward", rewards)
+    asked = Table(**fields, label=str(label), rewards=_joined(rewards))
+    if isinstance(reward_matrix, str | os.PathLike):
+        matrix = read_frame(reward_matrix).table if str(reward_matrix) else None
+    else:
+        matrix = as_frame(reward_matrix)
+    found = _playable(frame, reward_matrix=matrix, **{name: getattr(asked, name) for name in _OPTIONS})
+    _in_memory[found.digest] = found
+    return _filled(asked, found)
+
+
+def _filled(asked: Table, found: Understanding) -> Table:
+    check_horizon(asked.horizon, found.rows)
+    return replace(asked, digest=found.digest, horizon=asked.horizon or found.rows)
+
+
+def _playable(frame: pd.DataFrame, **options: Any) -> Understanding:
+    from showdown.data.understanding import possible_labels, understand
+
+    if not options["label"] and not options["rewards"]:
+        likely = [repr(name) for name in list(possible_labels(frame))[:3]]
+        hint = f" (it could be {' or '.join(likely)})" if likely else ""
+        raise UsageError(f"say which column is the label{hint}, or which columns hold the rewards of the actions")
+    return understand(frame, **options)
+
+
+@lru_cache(maxsize=8)
+def _understand_file(
+    path: tuple[str, ...], matrix: tuple[str, ...], delimiter: DelimiterName, header: Header, options: tuple[str, ...]
+) -> Understanding:
+    """Paths come with a stamp of the file, so that a changed one is read again."""
+    from showdown.data.frames import read_frame
+
+    return _playable(
+        read_frame(path[0], delimiter, header).table,
+        reward_matrix=read_frame(matrix[0]).table if matrix else None,
+        **dict(zip(_OPTIONS, options, strict=True)),
+    )
+
+
+def _stamped(path: str) -> tuple[str, ...]:
+    if not path:
+        return ()
+    place = Path(path).expanduser().absolute()
+    state = place.stat() if place.exists() else None
+    return (str(place), f"{state.st_mtime_ns} {state.st_size}" if state else "")
+
+
+def _with_columns(frame: pd.DataFrame, name: str, values: Any) -> tuple[pd.DataFrame, str]:
+    """The table with an array beside it, and what the new columns are called."""
+    from showdown.data.frames import as_frame
+
+    added = as_frame({name: np.asarray(values)})
+    if len(added) != len(frame):
+        raise UsageError(f"the table has {len(frame)} rows and its {name} array {len(added)}")
+    clash = set(added.columns) & set(frame.columns)
+    if clash:
+        raise UsageError(f"the table has a column {min(clash)!r} already; name it, or call it something else")
+    return frame.assign(**{column: added[column] for column in added.columns}), _joined(list(added.columns))
+
+
+def _listed(names: Any) -> list[Any]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _joined(names: Any) -> str:
+    return "+".join(str(name) for name in _listed(names))
+
+
+problems.add("table", Table())

@@ -1,0 +1,178 @@
+"""Reading a person's own file: every format, every common way to write a table as text, and files that are none."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from showdown.data.delimited import sniff
+from showdown.data.frames import read_frame
+from showdown.errors import MissingDataError, UsageError
+from showdown.problems import table
+
+ROWS = 40
+
+
+@pytest.fixture
+def frame() -> pd.DataFrame:
+    generator = np.random.default_rng(5)
+    return pd.DataFrame(
+        {
+            "size": generator.normal(size=ROWS).round(4),
+            "colour": generator.choice(["blue", "green", "red"], ROWS),
+            "kind": generator.choice(["large", "small"], ROWS),
+        }
+    )
+
+
+def test_every_format_gives_the_same_problem(frame, tmp_path):
+    for name, separator in (
+        ("comma.csv", ","),
+        ("semicolon.csv", ";"),
+        ("tab.tsv", "\t"),
+        ("pipe", "|"),
+        ("space", " "),
+    ):
+        frame.to_csv(tmp_path / name, index=False, sep=separator)
+        frame.to_csv(tmp_path / f"bare-{name}", index=False, sep=separator, header=False)
+    frame.to_csv(tmp_path / "decimal.csv", index=False, sep=";", decimal=",")
+    frame.to_csv(tmp_path / "packed.csv.gz", index=False)
+    frame.to_csv(tmp_path / "wide.csv", index=False, encoding="utf-16")
+    frame.to_csv(tmp_path / "dos.csv", index=False, lineterminator="\r\n", encoding="utf-8-sig")
+    frame.to_parquet(tmp_path / "table.parquet")
+    np.savez(tmp_path / "arrays.npz", **{name: np.array(frame[name].tolist()) for name in frame})
+    records = frame.astype({"colour": object, "kind": object}).to_records(
+        index=False, column_dtypes={"colour": "U5", "kind": "U5"}
+    )
+    np.save(tmp_path / "records.npy", np.asarray(records))
+    rows = "\n".join(f"{size}, {colour}, '{kind}'" for size, colour, kind in frame.itertuples(index=False))
+    (tmp_path / "table.arff").write_text(
+        "% a comment\n@RELATION shapes\n\n@ATTRIBUTE size NUMERIC\n@ATTRIBUTE 'colour' {blue, green, red}\n"
+        f"@attribute kind {{small,large}}\n@DATA\n% another\n{rows}\n"
+    )
+    (tmp_path / "keel.dat").write_text(
+        "@relation shapes\n@attribute size real [-3.0, 3.0]\n@attribute colour{blue, green, red}\n"
+        f"@attribute kind {{small, large}}\n@inputs size, colour\n@outputs kind\n@data\n{rows}\n"
+    )
+    digests = {path.name: table(path, label="-1").digest for path in tmp_path.iterdir()}
+    assert len(digests) == 19
+    assert set(digests.values()) == {table(frame, label="kind").digest}, digests
+
+
+@pytest.mark.parametrize(
+    ("text", "delimiter", "header", "names"),
+    [
+        ("a;b;c\n1;2;x\n3;4;y\n", "semicolon", True, ("a", "b", "c")),
+        ("1;2;x\n3;4;y\n", "semicolon", False, ("column_0", "column_1", "column_2")),
+        ("1,5;2,5\n1,0;3,5\n", "semicolon", False, ("column_0", "column_1")),
+        ("p,x,s\ne,x,y\np,y,s\n", "comma", False, ("column_0", "column_1", "column_2")),
+        ("name,town\nann,paris\nbob,rome\n", "comma", True, ("name", "town")),
+        ("name,year\nann,?\nbob,2001\n", "comma", True, ("name", "year")),
+        ('who,what\n"a, b",1\n"c, d",2\n', "comma", True, ("who", "what")),
+        ("1,Toy Story,A|B\n2,Heat,A|C\n3,Casino,B|C\n", "comma", False, ("column_0", "column_1", "column_2")),
+        ("x y\n 1   2\n 3   4\n", "space", True, ("x", "y")),
+        ('"x" "y"\n"1" 5 u\n"2" 6 v\n', "space", True, ("column_0", "x", "y")),
+        ("a,,a\n1,2,3\n4,5,6\n", "comma", True, ("a", "column_1", "a.1")),
+        ("150 rows\n1,2,a\n3,4,b\n5,6,c\n", "comma", True, ("column_0", "column_1", "column_2")),
+        ("word\nother\n", "comma", True, ("word",)),
+    ],
+)
+def test_how_text_is_written_is_found_out(text, delimiter, header, names):
+    dialect = sniff(text)
+    assert (dialect.delimiter, dialect.header, dialect.names) == (delimiter, header, names)
+
+
+def test_what_is_found_out_can_be_overruled(tmp_path):
+    path = tmp_path / "years.csv"
+    path.write_text("2019,2020\n1,2\n3,4\n")
+    assert len(read_frame(path).table) == 3
+    assert list(read_frame(path, header="yes").table.columns) == ["2019", "2020"]
+    assert read_frame(path, delimiter="tab").table.shape == (3, 1)
+    with pytest.raises(UsageError, match="delimiter must be one of auto, comma"):
+        read_frame(path, delimiter=",")  # type: ignore[arg-type]
+
+
+def test_missing_values_and_stray_spaces(tmp_path):
+    path = tmp_path / "holes.csv"
+    path.write_text("a,b,flag\n1, x ,True\n?,NA,\n ,y,False\n4,?  ,True\n")
+    frame = read_frame(path).table
+    assert frame["a"].isna().tolist() == [False, True, True, False]
+    assert frame["b"].dropna().tolist() == ["x", "y"]
+    assert frame["flag"].dropna().tolist() == [True, False, True]
+
+
+def test_a_first_line_that_does_not_fit_is_left_out_and_told(tmp_path):
+    path = tmp_path / "remark.csv"
+    path.write_text("a remark, with, more, commas, than, columns\n1,2,a\n3,4,b\n")
+    frame = read_frame(path)
+    assert frame.table.shape == (2, 3)
+    assert "first line left out" in frame.told
+
+
+def test_text_that_stops_being_utf8_late_is_read(tmp_path):
+    path = tmp_path / "late.csv"
+    path.write_bytes(b"a,b\n" + b"1,x\n" * 80_000 + "2,café\n".encode("latin-1"))
+    assert read_frame(path).table["b"].iloc[-1] == "café"
+
+
+def test_arff_missing_values_and_sets_of_numbers(tmp_path):
+    path = tmp_path / "mixed.arff"
+    path.write_text(
+        "@relation r\n@attribute code {1,2,3}\n@attribute 'the size' integer\n@attribute y {'a b',c}\n"
+        "@data\n1,?,'a b'\n2,<null>,c\n3,7,'a b'\n"
+    )
+    frame = read_frame(path).table
+    assert list(frame.columns) == ["code", "the size", "y"]
+    assert isinstance(frame["code"].dtype, pd.CategoricalDtype)
+    assert frame["the size"].isna().sum() == 2
+    assert frame["y"].tolist() == ["a b", "c", "a b"]
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "it is empty"),
+        (b" \n\n \n", "it is empty"),
+        (b"a,b,c\n", "a header and no rows"),
+        (bytes(range(256)) * 4, "binary file"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "binary file"),
+        (b"PAR1 is not enough", "not a whole one"),
+        (b"\x93NUMPY\x01\x00 and nothing", "cannot be read as a NumPy file"),
+        (b"PK\x03\x04 and nothing", "cannot be read as a NumPy file"),
+        (gzip.compress(b"a,b\n1,2\n" * 999)[:30], "not a whole gzip file"),
+        (b"a,b\n1,2\n1,2,3\n", "not every row has its 2 fields; the first with more is in line 3"),
+        (b'a,b\n1,"2\n3,4\n', "never closed"),
+        (b"@relation r\n@attribute a real\n", "no @data line"),
+        (b"@relation r\n@data\n1\n", "declares no @attribute"),
+        (b"@relation r\n@attribute a\n@data\n1\n", "cannot be read: '@attribute a'"),
+        (b"@relation r\n@attribute a real\n@data\n", "no rows after @data"),
+        (b"@relation r\n@attribute a real\n@data\n{0 1}\n", "sparse"),
+        (b"@relation r\n@attribute a real\n@data\nx\n", "declared real and holds 'x'"),
+        (b"@relation r\n@attribute a real\n@data\n1,2\n", "not every row has its 1 fields"),
+    ],
+    ids=range(18),
+)
+def test_files_that_are_no_table_say_why(tmp_path, content, why):
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match=why) as caught:
+        read_frame(path)
+    assert str(caught.value).startswith(f"{path} cannot be used: ")
+
+
+def test_numpy_archives(tmp_path):
+    np.savez(tmp_path / "both.npz", x=np.ones((3, 2)), y=np.arange(3))
+    assert list(read_frame(tmp_path / "both.npz").table.columns) == ["x_0", "x_1", "y"]
+    np.save(tmp_path / "objects.npy", np.array([{"a": 1}, None], dtype=object))
+    with pytest.raises(UsageError, match="NumPy file"):
+        read_frame(tmp_path / "objects.npy")
+
+
+def test_what_is_no_file(tmp_path):
+    with pytest.raises(MissingDataError, match="there is no file"):
+        read_frame(tmp_path / "nothing.csv")
+    with pytest.raises(UsageError, match="is not a file"):
+        read_frame(tmp_path)
