@@ -17,6 +17,7 @@ from showdown import __version__
 from showdown.bench.cell import Cell
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
+from showdown.data.locate import cache_folder
 from showdown.errors import DivergedError, MissingDataError, ShowdownError, UsageError
 from showdown.simulate import Outcome, simulate
 
@@ -127,7 +128,5 @@ def use_compilation_cache() -> None:
     settings: Any = jax.config
     if settings.jax_compilation_cache_dir is not None or not settings.jax_enable_compilation_cache:
         return
-    import platformdirs  # not needed for simulation alone
-
-    jax.config.update("jax_compilation_cache_dir", platformdirs.user_cache_dir("showdown") + "/compiled")
+    jax.config.update("jax_compilation_cache_dir", str(cache_folder() / "compiled"))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)

@@ -71,7 +71,7 @@ class _Linear(Thompson):
         if self.covariance == "full":
             return regression.variance(state.regressions, design)
         diagonal = state.diagonal if self.covariance == "diagonal" else 1 / state.diagonal
-        return jnp.einsum("kd,d->k", diagonal, design**2, precision="highest")
+        return jnp.sum(diagonal * design**2, axis=-1)
 
     def absorb(
         self, state: LinearState, action: jax.Array, design: jax.Array, target: jax.Array

@@ -8,6 +8,9 @@ under a prior N(0, I/λ). For a design vector x and a target r with unit noise:
 
 Σ stays symmetric and positive by construction, so float32 holds over hundreds of thousands of steps. Known noise σ² is
 the same recursion on x/σ and r/σ.
+
+Products with one vector are written as a multiplication and a sum: full float32 on every device (a matrix unit would
+round to TF32), and on the CPU up to twice as fast as a batched `dot`.
 """
 
 from __future__ import annotations
@@ -37,12 +40,12 @@ def prior(num: int, dim: int, prior_precision: jax.Array | float) -> Regressions
 
 def predict(regressions: Regressions, design: jax.Array) -> jax.Array:
     """The posterior mean of xᵀβ for every regression, (num,)."""
-    return jnp.einsum("kd,d->k", regressions.mean, design, precision="highest")
+    return jnp.sum(regressions.mean * design, axis=-1)
 
 
 def variance(regressions: Regressions, design: jax.Array) -> jax.Array:
     """v = xᵀΣx for every regression, (num,): the variance of xᵀβ under unit noise."""
-    projected = jnp.einsum("kij,i->kj", regressions.root, design, precision="highest")
+    projected = jnp.sum(regressions.root * design[:, None], axis=-2)  # (num, dim)
     return jnp.sum(projected**2, axis=-1)
 
 
@@ -51,10 +54,10 @@ def absorb(
 ) -> tuple[Regressions, jax.Array]:
     """Add one observation of unit noise to regression `index`; also returns e²/g, the surprise it held."""
     root, mean = regressions.root[index], regressions.mean[index]
-    projected = jnp.einsum("ij,i->j", root, design, precision="highest")  # φ
+    projected = jnp.sum(root * design[:, None], axis=0)  # φ
     scale = 1 + jnp.sum(projected**2)  # g
-    gain = jnp.einsum("ij,j->i", root, projected, precision="highest")  # K
-    error = target - jnp.einsum("d,d->", mean, design, precision="highest")  # e
+    gain = jnp.sum(root * projected, axis=1)  # K
+    error = target - jnp.sum(mean * design)  # e
     root_change = -jnp.outer(gain, projected) / (scale + jnp.sqrt(scale))
     updated = Regressions(
         regressions.mean.at[index].add(gain * error / scale), regressions.root.at[index].add(root_change)
