@@ -19,7 +19,7 @@ $(STAMP): pyproject.toml
 
 run: install
 	$(BIN)/showdown run quick
-	@$(BIN)/showdown table
+	@$(BIN)/showdown table --sort rank
 
 test: install
 	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup

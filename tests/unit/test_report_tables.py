@@ -206,10 +206,21 @@ def test_rank_rows(frame):
     assert all(row["agrees"] is None and row["trials"] is None for row in rows.values())
 
 
-def test_ranks_need_one_of_the_ten_problems(frame):
+def test_ranks_beside_the_paper_need_one_of_its_ten_problems(frame):
     only = select(frame[frame["problem"] == "linear"])
     with pytest.raises(UsageError, match=RANKED_PROBLEMS[0]):
-        assemble(only, Request(rank=True))
+        assemble(only, Request(rank=True, source="paper"))
+    assert assemble(only, Request(rank=True)).notes == ["mean rank over linear"]
+
+
+def test_ranks_are_over_the_problems_shown(frame):
+    def ranks(problems) -> dict[str, float]:
+        table = assemble(select(frame), Request(rank=True, problems=problems))
+        return {row["policy"]: row["mean"] for row in records(table) if row["metric"] == "mean_rank"}
+
+    assert ranks(["wheel-0.5"]) == {"LinFullPost": 1, "LinPost": 2, "New": 3, "Uniform": 4}
+    assert ranks(["linear"]) == {"LinPost": 1, "Uniform": 2}
+    assert ranks(None) == {"LinFullPost": 1, "LinPost": 1.5, "New": 3, "Uniform": 3}
 
 
 def test_order_of_rows_known_asked_or_sorted(frame):
@@ -220,7 +231,7 @@ def test_order_of_rows_known_asked_or_sorted(frame):
     assert policies(policies=["New", "LinPost"]) == ["New", "LinPost"]
     assert policies(sort="wheel-0.5") == ["LinFullPost", "LinPost", "New", "Uniform"]
     assert policies(sort="linear") == ["LinPost", "Uniform", "LinFullPost", "New"]
-    assert policies(sort="rank", rank=True) == ["LinFullPost", "LinPost", "New", "Uniform"]
+    assert policies(sort="rank", rank=True) == ["LinFullPost", "LinPost", "Uniform", "New"]
     with pytest.raises(UsageError, match="sort by 'adult'"):
         policies(sort="adult")
 

@@ -1,4 +1,4 @@
-"""Ranks: 1 is the lowest mean on a problem; the mean rank is over the ten problems of the paper's.
+"""Ranks: 1 is the lowest mean on a problem; the mean rank is by default over the ten problems of the paper's.
 
 Ties share the average of their ranks. A policy without a cell on a problem is skipped there: it neither has a rank on
 it nor moves the others', so its mean is over fewer problems.

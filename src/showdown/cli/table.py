@@ -42,7 +42,7 @@ def table_command(
     horizon: Annotated[int | None, typer.Option(help="Only cells of this many steps.")] = None,
     seed: Annotated[int | None, typer.Option(help="Only cells of this seed.")] = None,
     trials: Annotated[int | None, typer.Option(help="Only cells of this many trials.")] = None,
-    rank: Annotated[bool, typer.Option("--rank", help="Add the mean rank over the paper's ten problems.")] = False,
+    rank: Annotated[bool, typer.Option("--rank", help="Add the mean rank over the problems shown; with --against, the paper's ten.")] = False,
     sort: Annotated[str | None, typer.Option(help="Best first by a problem, or by rank.")] = None,
 ) -> None:
     """Print mean ± standard error of every finished cell, relative to Uniform."""

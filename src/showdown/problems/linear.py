@@ -81,8 +81,8 @@ class SparseLinear(Linear):
             raise UsageError(f"context_dim must be at least 3 (a third is kept), not {self.context_dim}")
 
     def support(self, key: jax.Array) -> jax.Array:
-        order = jnp.argsort(jax.random.uniform(key, (self.num_actions, self.context_dim)), axis=-1)
-        return (order.T < self.context_dim // 3).astype(jnp.float32)
+        order = jnp.argsort(jax.random.uniform(key, (self.context_dim, self.num_actions)), axis=0)
+        return (order < self.context_dim // 3).astype(jnp.float32)
 
 
 problems.add("linear", Linear())

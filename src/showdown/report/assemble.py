@@ -22,7 +22,7 @@ _METRIC_NAMES = {"cumulative": "cumulative regret", "simple": "simple regret", "
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What a table is to show. Leaving out policies or problems changes no number that remains."""
+    """What a table is to show. Leaving out policies or problems changes no regret and no time that remains."""
 
     metric: str = "cumulative"  # or simple, or time
     absolute: bool = False
@@ -63,7 +63,9 @@ def assemble(selection: Selection, request: Request) -> Table:
     policies = _ordered(rows["policy"], request.policies, request.known_policies)
     problems = _ordered(rows["problem"], request.problems, request.known_problems)
     if request.rank:
-        ranked = _rank_rows(_summary(frame, request, True), paper)
+        over = list(RANKED_PROBLEMS) if paper is not None else problems
+        ranked = _rank_rows(_summary(frame, request, True), paper, over)
+        notes.append(f"mean rank over {', '.join(in_order(frame.loc[frame['problem'].isin(over), 'problem'], over))}")
         rows = pd.concat([ranked[ranked["policy"].isin(policies)], rows], ignore_index=True)
         problems = [RANK, *problems]
     if request.sort is not None:
@@ -90,12 +92,15 @@ def _sorted(policies: list[str], rows: pd.DataFrame, sort: str) -> list[str]:
     return sorted(policies, key=lambda name: by.get(name, float("inf")))
 
 
-def _rank_rows(summary: pd.DataFrame, paper: pd.DataFrame | None) -> pd.DataFrame:
-    """Mean ranks as rows of a summary. The paper's are taken over the same cells as ours, to be comparable."""
+def _rank_rows(summary: pd.DataFrame, paper: pd.DataFrame | None, over: list[str]) -> pd.DataFrame:
+    """Mean ranks as rows of a summary: over what is shown, or beside the paper over its ten problems.
+
+    The paper's are taken over the same cells as ours, to be comparable.
+    """
     per_trial = summary["mean"] / (summary["trials"] if summary["unit"].eq("seconds").all() else 1)
-    ranks = mean_ranks(summary.assign(mean=per_trial))
+    ranks = mean_ranks(summary.assign(mean=per_trial), over)
     if ranks.empty:
-        raise UsageError(f"a mean rank needs a cell on one of {', '.join(RANKED_PROBLEMS)}")
+        raise UsageError(f"a mean rank needs a cell on one of {', '.join(over)}")
     rows = ranks.rename(columns={"mean_rank": "mean"}).assign(problem=RANK, metric=RANK, unit="rank", sem=float("nan"))
     rows = rows.assign(horizon=None, seed=None, trials=None)[list(SUMMARY)]
     if paper is not None:
