@@ -39,4 +39,4 @@ bench: install
 	$(BIN)/python benchmarks/drift.py
 
 clean:
-	rm -rf $(VENV) results .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-bench results .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -266,7 +266,8 @@ def _programs(
 def _trial_bytes(policy: Policy, problem: Problem, tables: Tables, steps: int, segments: int) -> int:
     """Device memory one trial needs: what it carries (twice, for what is being replaced) and a segment's rounds."""
     key = jax.ShapeDtypeStruct((), jax.random.key(0).dtype)
-    trial = jax.eval_shape(partial(_begin, policy, problem), tables, steps * segments, key, key)
+    capacity = steps * segments  # a shape, so it must not be traced
+    trial = jax.eval_shape(lambda tables, *keys: _begin(policy, problem, tables, capacity, *keys), tables, key, key)
     carried = sum(math.prod(leaf.shape) * 4 for leaf in jax.tree.leaves(trial))
     spec = problem.spec(tables)
     return 2 * carried + 2 * 4 * steps * (spec.context_dim + 3 * spec.num_actions)

@@ -14,7 +14,7 @@ Differences from the paper
 3. a grows by a half per pull of that action (the paper writes t/2 for all).
 4. LinGreedy's ridge is λσ², as its row states both.
 
-Cost per step O(num_actions·dim²), memory num_actions·dim² floats per trial; no refit.
+Cost per step O(num_actions·dim²), memory 2·num_actions·dim² floats per trial; no refit.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ Covariance = Literal["full", "diagonal", "precision-diagonal"]
 
 class LinearState(NamedTuple):
     regressions: regression.Regressions
+    lost: jax.Array  # (num_actions, dim, dim) what rounding took from the roots
     diagonal: Any  # (num_actions, dim) diag Σ or diag Σ⁻¹ for the diagonal versions, None for the full one
     noise: Any  # a NoiseBelief where the noise is unknown, None where it is known
 
@@ -57,8 +58,10 @@ class _Linear(Thompson):
         dim = spec.context_dim + self.intercept
         start = {"full": None, "diagonal": 1 / self.prior_precision, "precision-diagonal": self.prior_precision}
         level = start[self.covariance]
+        regressions = regression.prior(spec.num_actions, dim, self.prior_precision)
         return LinearState(
-            regressions=regression.prior(spec.num_actions, dim, self.prior_precision),
+            regressions=regressions,
+            lost=jnp.zeros_like(regressions.root),
             diagonal=None if level is None else jnp.full((spec.num_actions, dim), level, jnp.float32),
             noise=None,
         )
@@ -76,13 +79,15 @@ class _Linear(Thompson):
     def absorb(
         self, state: LinearState, action: jax.Array, design: jax.Array, target: jax.Array
     ) -> tuple[LinearState, jax.Array]:
-        regressions, surprise = regression.absorb(state.regressions, action, design, target)
+        regressions, lost, surprise = regression.absorb_compensated(
+            state.regressions, state.lost, action, design, target
+        )
         diagonal = state.diagonal
         if self.covariance == "diagonal":
             diagonal = diagonal.at[action].set(regression.marginal_variances(regressions, action))
         elif self.covariance == "precision-diagonal":
             diagonal = diagonal.at[action].add(design**2)
-        return state._replace(regressions=regressions, diagonal=diagonal), surprise
+        return state._replace(regressions=regressions, lost=lost, diagonal=diagonal), surprise
 
 
 @config
