@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("JAX_NUMPY_DTYPE_PROMOTION", "strict")
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from showdown.bench.cell import Cell
+from showdown.bench.store import Store
 from showdown.config import config
 from showdown.keys import trial_keys
+from showdown.policies import policies
 from showdown.policy import Policy
 from showdown.problem import Problem, ProblemSpec, Round
-from showdown.simulate import _programs, _segment_length, problem_identity
+from showdown.problems import problems
+from showdown.simulate import Outcome, _programs, _segment_length, problem_identity
 
 
 class Script(NamedTuple):
@@ -82,3 +88,59 @@ def play():
         return Trajectory(np.asarray(jnp.concatenate(actions, axis=1))[:, : problem.horizon], trial)
 
     return run
+
+
+ABOUT = {
+    "finished": "2026-01-01T00:00:00.000+00:00",
+    "versions": {"showdown": "0.0.1", "jax": "0.0.2"},
+    "hardware": {"device": "abacus", "cores": 2},
+}
+
+
+def written_cell(policy: str, problem: str, trials: int, number: int) -> Cell:
+    """A cell under any names at all; those that mean no preset stand for a configuration of their own."""
+    return Cell(
+        policy,
+        problem,
+        policies.get(policy if policy in policies else f"LinPost[prior_precision={1 + number}]"),
+        problems.get(problem if problem in problems else f"wheel[noise={1 + number}]"),
+        trials,
+        0,
+    )
+
+
+@pytest.fixture(scope="session")
+def stored():
+    """Call with a folder, {(policy, problem): final regret of each trial} and {(policy, problem): (status, reason)}.
+
+    The cells are written, not played: regret grows with the square root of time, at `checkpoints` points.
+    """
+
+    def write(folder: Path, finished: dict, failed: dict | None = None, *, checkpoints: int = 8) -> Path:
+        store = Store(folder)
+        for number, ((policy, problem), regrets) in enumerate(finished.items()):
+            cell = written_cell(policy, problem, len(regrets), number)
+            final = np.asarray(regrets, float)
+            steps = np.linspace(0, cell.problem.horizon, checkpoints + 1)[1:].astype(int)
+            curve = final[:, None] * np.sqrt(steps / steps[-1])
+            outcome = Outcome(
+                cumulative=final,
+                cumulative_expected=final,
+                simple=np.sqrt(final),
+                simple_expected=np.sqrt(final),
+                steps=steps,
+                curve=curve,
+                curve_expected=curve,
+                action_counts=np.tile([3, 2, 1], (len(final), 1)),
+                spec=ProblemSpec(2, 3),
+                compile_seconds=1.0,
+                run_seconds=0.5 + number % 7,
+                batch_trials=len(final),
+            )
+            store.write_done(cell, [(policy, problem)], outcome, ABOUT)
+        for number, ((policy, problem), (status, reason)) in enumerate((failed or {}).items()):
+            cell = written_cell(policy, problem, 2, 1000 + number)
+            store.write_failed(cell, [(policy, problem)], status, reason, ABOUT)
+        return folder
+
+    return write

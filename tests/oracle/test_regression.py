@@ -143,6 +143,34 @@ def test_float32_holds_over_many_updates():
         np.testing.assert_allclose(variances[:, action], expected, rtol=1e-3)
 
 
+def test_compensation_keeps_collinear_contexts_exact():
+    """One-hot columns and an intercept: plain float32 loses digits here, the compensated root does not."""
+    generator = np.random.default_rng(0)
+    rows, dim = 20_000, 9
+    designs = np.append(np.eye(dim - 1)[generator.integers(dim - 1, size=rows)], np.ones((rows, 1)), axis=1)
+    designs = designs.astype(np.float32)
+    exact = np.linalg.inv(designs.astype(np.float64).T @ designs + 0.25 * np.eye(dim))
+    wanted = np.einsum("nd,de,ne->n", designs[:50], exact, designs[:50])
+    start = regression.prior(1, dim, 0.25)
+    one = jnp.int32(0)
+
+    def plain(state, design):
+        return regression.absorb(state, one, design, jnp.float32(0))[0], None
+
+    def compensated(carry, design):
+        return regression.absorb_compensated(*carry, one, design, jnp.float32(0))[:2], None
+
+    drifted = jax.lax.scan(plain, start, designs)[0]
+    kept = jax.lax.scan(compensated, (start, jnp.zeros_like(start.root)), designs)[0][0]
+
+    def worst(regressions) -> float:
+        ours = jax.vmap(regression.variance, in_axes=(None, 0))(regressions, designs[:50])[:, 0]
+        return float(np.max(np.abs(np.asarray(ours) / wanted - 1)))
+
+    assert worst(kept) < 5e-6
+    assert worst(drifted) > 3 * worst(kept)  # otherwise the compensation would be idle
+
+
 def test_updating_one_action_leaves_the_others_alone():
     policy, data = linear("LinFullDiagPost"), correlated_data()
     data = data._replace(actions=np.ones_like(data.actions))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -73,15 +73,26 @@ class EpsilonGreedy(Wrapper):
     """With probability `epsilon` play an action at random (all equally likely), otherwise what `inner` says."""
 
     inner: Policy  # the policy that plays otherwise
-    epsilon: float = 0.01  # ε: probability of a random action
+    epsilon: float = 0.01  # ε: probability of a random action, at first
+    decay: float = 1.0  # ε is multiplied by this as time passes; 1 keeps it
+    decay_per: Literal["context", "training"] = "context"  # how often: every step, or every refit of `inner`
 
     def check(self) -> None:
         super().check()
-        if not 0 <= self.epsilon <= 1:
-            raise UsageError(f"epsilon is a probability and must lie between 0 and 1, not {self.epsilon}")
+        for name, value in (("epsilon", self.epsilon), ("decay", self.decay)):
+            if not 0 <= value <= 1:
+                what = "is a probability and" if name == "epsilon" else "of epsilon"
+                raise UsageError(f"{name} {what} must lie between 0 and 1, not {value}")
+        if self.decay_per == "training" and not self.refit_every:
+            raise UsageError("decay_per=training needs a policy that trains every so many steps, and this one does not")
+
+    def probability(self, step: jax.Array) -> jax.Array:
+        """ε at `step`."""
+        times = step // self.refit_every if self.decay_per == "training" else step
+        return self.epsilon * jnp.asarray(self.decay, jnp.float32) ** times.astype(jnp.float32)
 
     def act(self, key: jax.Array, state: WrappedState, context: jax.Array, step: jax.Array) -> jax.Array:
         chosen = self.inner.act(role_key(key, "inner"), state.inner, context, step)
-        explore = jax.random.uniform(role_key(key, "coin")) < self.epsilon
+        explore = jax.random.uniform(role_key(key, "coin")) < self.probability(step)
         random = jax.random.randint(role_key(key, "random action"), (), 0, state.num_actions)
         return jnp.where(explore, random, chosen)

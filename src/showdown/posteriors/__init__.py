@@ -1,1 +1,1 @@
-"""The mathematics, free of bandits: Bayesian regression and its draws."""
+"""The mathematics, free of bandits: Bayesian regression, networks and their training, approximate posteriors."""

@@ -65,7 +65,7 @@ class Wheel(Problem):
         num_actions = 1 + 2**self.context_dim
         # (+,+) is action 1, (+,−) 2, (−,+) 3, (−,−) 4: the first sign counts most, plus before minus
         digits = 2 ** jnp.arange(self.context_dim - 1, -1, -1)
-        winner = 1 + jnp.sum((context <= 0) * digits)
+        winner = 1 + jnp.sum(jnp.where(context <= 0, digits, 0))
         outside = jnp.linalg.norm(context) > self.delta
         actions = jnp.arange(num_actions)
         means = jnp.where(actions == 0, self.safe_mean, self.other_mean)

@@ -1,0 +1,83 @@
+"""What the two variational families share: a network of independent Gaussian weights, trained by Adam, drawn to decide.
+
+The first trainings are long: training number j takes `initial_training_steps` steps at j = 0, falling linearly to
+`training_steps` over `decaying_trainings` trainings. A decision draws one network; since each draw serves one context,
+it is made as one draw per unit instead of one per weight. This is not a family itself and has no presets.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from showdown.config import config
+from showdown.keys import role_key
+from showdown.policies.neural import NeuralPolicy, at_least, positive
+from showdown.policy import Batch, History
+from showdown.posteriors import training, variational
+from showdown.posteriors.schedule import decaying_steps
+from showdown.posteriors.training import Fit
+from showdown.problem import ProblemSpec
+
+
+class Belief(NamedTuple):
+    layers: variational.MeanField
+    noise: variational.LearnedNoise | None  # where the noise is learned
+
+
+@config
+class VariationalPolicy(NeuralPolicy):
+    learning_rate: float = 0.001  # of Adam, constant
+    initial_training_steps: int = 10_000  # optimiser steps of the first training
+    decaying_trainings: int = 100  # trainings over which the number of steps falls to training_steps
+    noise: float = 0.1  # σ: standard deviation of rewards, or its initial value where it is learned
+
+    def check(self) -> None:
+        super().check()
+        at_least("initial_training_steps", self.initial_training_steps, 1)
+        at_least("decaying_trainings", self.decaying_trainings, 1)
+        positive("learning_rate", self.learning_rate)
+        positive("noise", self.noise)
+
+    def begin(self, key: jax.Array, spec: ProblemSpec, *, random_biases: bool, learned_noise: bool) -> Fit:
+        layers = variational.init(role_key(key, "layers"), self.sizes(spec), random_biases)
+        noise = variational.init_noise(role_key(key, "noise"), spec.num_actions) if learned_noise else None
+        return training.begin(Belief(layers, noise), optax.scale_by_adam())
+
+    @abstractmethod
+    def loss(self, key: jax.Array, belief: Belief, batch: Batch, points: jax.Array) -> jax.Array:
+        """What training minimises, on one batch out of `points` steps in all."""
+
+    def scores(self, key: jax.Array, state: Fit, context: jax.Array) -> jax.Array:
+        return variational.predict_locally(key, state.parameters.layers, context)
+
+    def refit(self, key: jax.Array, state: Fit, history: History) -> Fit:
+        points = history.count.astype(jnp.float32)
+        # the training's number is read off the clock, not off the state: a counter in the state would be batched over
+        # trials, and the loop below with it
+        steps = decaying_steps(
+            history.count // self.refit_every - 1,
+            first=self.initial_training_steps,
+            last=self.training_steps,
+            trainings=self.decaying_trainings,
+        )
+        with training.precision_scope(self.training_precision):
+            return training.train(
+                key,
+                state,
+                steps,
+                draw=self.batches(history),
+                loss=lambda key, belief, batch: self.loss(key, belief, batch, points),
+                direction=optax.scale_by_adam(),
+                rate=lambda updates: jnp.asarray(self.learning_rate, jnp.float32),
+            )
+
+    def noise_of(self, key: jax.Array, belief: Belief, actions: jax.Array) -> jax.Array:
+        """The noise deviation of each example's own action: given, or one draw of the learned one per action."""
+        if belief.noise is None:
+            return jnp.full(actions.shape, self.noise, jnp.float32)
+        return variational.draw_noise(key, belief.noise, self.noise)[actions]

@@ -1,0 +1,77 @@
+"""Neural presets: what they refuse, how the loop may treat them, and that the suites name presets that exist."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from showdown.bench.suite import load_suite
+from showdown.config import all_fields
+from showdown.errors import UsageError
+from showdown.policies import policies
+from showdown.policy import History
+from showdown.problem import ProblemSpec
+from showdown.problems import problems
+
+NEURAL = [name for name in policies.names() if "hidden_layers" in all_fields(policies.get(name))]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("RMS[training_steps=0]", "training_steps must be at least 1, not 0"),
+        ("RMS[hidden_layers=(10,0)]", "hidden_layers must hold whole numbers of at least 1, not 0"),
+        ("RMS[learning_rate=0]", "learning_rate must be positive, not 0.0"),
+        ("RMS[learning_rate_decay=-1]", "learning_rate_decay must not be negative, and is -1.0"),
+        ("RMS[training_precision=half]", "training_precision must be one of default, highest, not 'half'"),
+        ("EpsGreedyRMS[decay=1.5]", "decay of epsilon must lie between 0 and 1, not 1.5"),
+        ("LinGreedy-eps0.05[decay_per=training]", "decay_per=training needs a policy that trains"),
+        ("Dropout[keep_probability=0]", "keep_probability is a probability and must lie in"),
+        ("BootstrappedNN[num_networks=0]", "num_networks must be at least 1, not 0"),
+        ("BootstrappedNN[inclusion_probability=2]", "inclusion_probability is a probability and must lie in"),
+        ("ParamNoise[noise=-1]", "noise must be positive, not -1.0"),
+        ("NeuralLinear[prior_precision=0]", "prior_precision must be positive, not 0.0"),
+        ("BBB[prior_deviation=0]", "prior_deviation must be positive, not 0.0"),
+        ("AlphaDivergence[alpha=0]", "alpha must be positive, not 0.0"),
+        ("SGFS[moment_decay=1]", "moment_decay must lie strictly between 0 and 1, not 1.0"),
+        ("ConstSGD[burn_in=-1]", "burn_in must be at least 0, not -1"),
+    ],
+)
+def test_settings_that_make_no_policy(name, message):
+    with pytest.raises(UsageError) as error:
+        policies.get(name)
+    assert message in str(error.value)
+
+
+def test_only_neural_linear_moves_between_refits():
+    """The loop scores a whole block at once for all others."""
+    moving = [name for name in NEURAL if not policies.get(name).frozen]
+    assert moving == ["NeuralLinear", "NeuralLinear-MR", "NeuralLinear-SL"]
+
+
+@pytest.mark.parametrize(("suite", "rows"), [("neural", 31), ("linear-models", 34)])
+def test_suites_name_what_exists(suite, rows):
+    loaded = load_suite(suite)
+    assert len(set(loaded.policies)) == rows
+    for name in loaded.policies:
+        policies.get(name)
+    for name in loaded.problems:
+        problems.get(name)
+
+
+def test_linear_rows_have_no_hidden_layer():
+    rows = [name for name in NEURAL if name.endswith("@linear")]
+    assert len(rows) == 24
+    assert all(all_fields(policies.get(name))["hidden_layers"] == () for name in rows)
+
+
+def test_training_draws_only_from_steps_played():
+    """Contexts beyond the filled part are NaN: one of them in a batch would poison the network."""
+    policy = policies.get("RMS[hidden_layers=(3,),training_steps=4,batch_size=64]").inner
+    contexts = jnp.where(jnp.arange(50)[:, None] < 20, 1.0, jnp.nan) * jnp.ones((50, 2))
+    history = History(jnp.int32(20), jnp.zeros(50, jnp.int32), jnp.ones(50), lambda steps: contexts[steps])
+    state = policy.init(jax.random.key(0), ProblemSpec(2, 2))
+    trained = policy.refit(jax.random.key(1), state, history)
+    assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(trained))
