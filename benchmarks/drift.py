@@ -87,9 +87,7 @@ CASES: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
 @jax.jit
 def absorb_all(belief: Belief, contexts: jax.Array, targets: jax.Array) -> Belief:
     def step(belief: Belief, row: tuple[jax.Array, jax.Array]) -> tuple[Belief, None]:
-        regressions, lost, surprise = regression.absorb_compensated(
-            belief.regressions, belief.lost, jnp.int32(0), *row
-        )
+        regressions, lost, surprise = regression.absorb_compensated(belief.regressions, belief.lost, jnp.int32(0), *row)
         return Belief(regressions, lost, belief.rate + surprise / 2), None
 
     return jax.lax.scan(step, belief, (contexts, targets))[0]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("JAX_NUMPY_DTYPE_PROMOTION", "strict")
+os.environ.setdefault("SHOWDOWN_CACHE", tempfile.mkdtemp(prefix="showdown-tests-"))
 
 import jax
 import jax.numpy as jnp

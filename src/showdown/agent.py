@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import tempfile
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,6 +22,7 @@ import numpy as np
 
 from showdown.config import from_json, to_json
 from showdown.errors import UsageError
+from showdown.files import write_atomically
 from showdown.keys import named_key, role_key
 from showdown.policy import History, Policy, State
 from showdown.problem import ProblemSpec
@@ -145,9 +144,10 @@ class Agent:
             arrays[f"state{number}"] = np.asarray(leaf)
         buffer = io.BytesIO()
         np.savez_compressed(buffer, allow_pickle=False, **arrays)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".writing-", delete=False) as file:
-            file.write(buffer.getvalue())
-        os.replace(file.name, path)
+        try:
+            write_atomically(path, lambda temporary: Path(temporary).write_bytes(buffer.getvalue()))
+        except OSError as error:
+            raise UsageError(f"cannot write {path}: {error.strerror}") from None
 
     @classmethod
     def load(cls, path: str | Path) -> Agent:
@@ -163,6 +163,8 @@ class Agent:
             raise UsageError(f"{path} does not hold a saved agent ({type(error).__name__})") from None
         if not known:
             raise UsageError(f"{path} holds an agent saved in another format")
+        import showdown.policies  # noqa: F401  (the policies a saved agent may be made of)
+
         key = jax.random.wrap_key_data(arrays["key"], impl="threefry2x32")
         agent = cls(from_json(about["policy"]), **about["spec"], key=key)
         leaves, structure = jax.tree.flatten(agent._state)

@@ -66,9 +66,7 @@ class Policy(ABC):
     def act(self, key: jax.Array, state: State, context: jax.Array, step: jax.Array) -> jax.Array:
         """The action for a context, as an int32 scalar. `step` counts from 0."""
 
-    def update(
-        self, key: jax.Array, state: State, context: jax.Array, action: jax.Array, reward: jax.Array
-    ) -> State:
+    def update(self, key: jax.Array, state: State, context: jax.Array, action: jax.Array, reward: jax.Array) -> State:
         """Learn from one step, at constant cost."""
         return state
 

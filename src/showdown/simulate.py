@@ -30,6 +30,7 @@ from showdown.problem import Episode, Problem, ProblemSpec, Round, Tables
 
 NUMERICS = 1  # version of this loop's arithmetic, part of every cell's identity
 CHECKPOINTS = 200  # points kept of each regret curve
+LONGEST = 2**31 - 2  # steps are counted in int32
 LAST_STEPS = 500  # simple regret is the mean over this many final steps, as in the paper
 SEGMENT_STEPS = 1000  # for policies that never refit
 SEGMENT_REFITS = 10  # for policies that do
@@ -94,6 +95,8 @@ def simulate(
     for name, count in (("trials", trials), ("horizon", problem.horizon)):
         if count < 1:
             raise UsageError(f"{name} must be at least 1, not {count}")
+    if problem.horizon > LONGEST:
+        raise UsageError(f"a horizon of {problem.horizon} steps is longer than the {LONGEST} that can be counted")
     if batch_trials is not None and batch_trials < 1:
         raise UsageError(f"batch_trials must be at least 1, not {batch_trials}")
     tables = jax.device_put(problem.load())
@@ -141,7 +144,7 @@ def simulate(
 def problem_identity(problem: Problem) -> str:
     """What a problem's randomness may depend on: all its fields but the horizon, so that longer runs extend shorter."""
     fields = to_json(problem, numerics=True)
-    return canonical({name: item for name, item in fields.items() if name not in ("horizon", "numerics")})
+    return canonical({name: item for name, item in fields.items() if name not in ("horizon", "numerics", "source")})
 
 
 def _segment_length(policy: Policy, horizon: int, wanted: int | None) -> int:

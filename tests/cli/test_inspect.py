@@ -112,7 +112,7 @@ def test_wide_tables_are_cut_short_in_print_and_whole_in_json(showdown, tmp_path
         (b"x,why\n1,a\n2,b\n4,a\n", ("--label", "wy"), 2, "did you mean 'why'?"),
         (b"x,a,b\n1,2,3\n4,5,inf\n", ("--rewards", "a+b"), 2, "missing or not finite"),
         (b"x,y\n1,a\n2,b\n4,a\n", ("--label", "y", "--delimiter", ","), 2, "delimiter must be one of"),
-        (None, (), 1, "there is no file data.csv"),
+        (None, (), 2, "there is no file data.csv"),
     ],
 )
 def test_every_refusal_is_one_sentence(showdown, tmp_path, content, arguments, code, why):

@@ -10,7 +10,7 @@ import pytest
 def frame_of():
     """Call with {(policy, problem): cumulative regret of each trial}; every cell of one call shares the keywords."""
 
-    def make(cells, *, horizon=100, seed=0, seconds=1.0, made="") -> pd.DataFrame:
+    def make(cells, *, horizon=100, seed=0, seconds=1.0, made="", data="") -> pd.DataFrame:
         rows = []
         for (policy, problem), regrets in cells.items():
             for trial, regret in enumerate(regrets):
@@ -19,6 +19,7 @@ def frame_of():
                         "cell": f"{policy}|{problem}|{horizon}|{seed}|{len(regrets)}|{made}",
                         "policy": policy,
                         "problem": problem,
+                        "data": data,
                         "horizon": horizon,
                         "seed": seed,
                         "trials": len(regrets),

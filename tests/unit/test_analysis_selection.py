@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from showdown.analysis.regret import summarise
 from showdown.analysis.selection import in_order, require_one_cell_each, select
 from showdown.errors import UsageError
 
@@ -20,6 +21,16 @@ def frame(frame_of) -> pd.DataFrame:
         ],
         ignore_index=True,
     )
+
+
+def test_other_data_under_one_name_is_never_mixed(frame_of):
+    old = frame_of({("Uniform", "table"): [8.0, 8.0], ("LinPost", "table"): [4.0, 4.0]}, horizon=300, data="old")
+    new = frame_of({("LinPost", "table"): [2.0, 2.0]}, horizon=100, data="new")
+    chosen = select(pd.concat([old, new], ignore_index=True))
+    assert set(chosen.frame["data"]) == {"new"}
+    assert list(chosen.left_out["because"]) == ["data", "data"]
+    with pytest.raises(UsageError, match="no finished Uniform cell"):
+        summarise(chosen.frame, "cumulative")
 
 
 def test_the_longest_horizon_then_the_lowest_seed_then_the_most_trials(frame):

@@ -10,7 +10,7 @@ import pytest
 
 from showdown.data.delimited import sniff
 from showdown.data.frames import read_frame
-from showdown.errors import MissingDataError, UsageError
+from showdown.errors import UsageError
 from showdown.problems import table
 
 ROWS = 40
@@ -172,7 +172,7 @@ def test_numpy_archives(tmp_path):
 
 
 def test_what_is_no_file(tmp_path):
-    with pytest.raises(MissingDataError, match="there is no file"):
+    with pytest.raises(UsageError, match="there is no file"):
         read_frame(tmp_path / "nothing.csv")
     with pytest.raises(UsageError, match="is not a file"):
         read_frame(tmp_path)

@@ -346,7 +346,7 @@ def test_configuration_survives_json_and_finds_its_file_again(path):
     with pytest.raises(UsageError, match="no longer holds what it held"):
         again.load()
     path.unlink()
-    with pytest.raises(MissingDataError, match="there is no file"):
+    with pytest.raises(UsageError, match="there is no file"):
         again.load()
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import jax
 import numpy as np
 import pytest
 
+from showdown.agent import Agent
 from showdown.errors import DivergedError, InvalidProblemError, UsageError
 from showdown.keys import key_data, role_key, trial_keys
 from showdown.memory import free_bytes, trials_that_fit
@@ -145,3 +149,14 @@ def test_batches_follow_memory():
     assert free is None or free > 0
     assert trials_that_fit(lambda: 1) > 1000
     assert trials_that_fit(lambda: 1 << 60) == 1
+
+
+def test_saved_agent_loads_in_a_fresh_process(tmp_path):
+    agent = Agent(policies.get("LinFullPost"), context_dim=2, num_actions=3)
+    agent.learn([1.0, 2.0], 1, 0.5)
+    agent.save(tmp_path / "agent.npz")
+    program = "import sys; from showdown.agent import Agent; print(Agent.load(sys.argv[1]).observations)"
+    told = subprocess.run([sys.executable, "-c", program, tmp_path / "agent.npz"], capture_output=True, text=True)
+    assert told.stdout == "1\n", told.stderr
+    with pytest.raises(UsageError, match="cannot write"):
+        agent.save(tmp_path / "no such folder" / "agent.npz")

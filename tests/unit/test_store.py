@@ -6,19 +6,22 @@ import dataclasses
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from showdown.bench.cell import Cell
 from showdown.bench.plan import plan
-from showdown.bench.run import run
+from showdown.bench.run import about, run
 from showdown.bench.store import Store
 from showdown.bench.suite import Suite, load_suite, suite_names
 from showdown.errors import UsageError
 from showdown.policies import policies
 from showdown.policies.linear import LinearKnownNoise
 from showdown.problems import problems
+from showdown.registry import load_file
+from showdown.simulate import simulate
 
 TINY = Suite(name="tiny", policies=("Uniform", "LinPost"), problems=("wheel-0.5",), trials=3, horizon=40)
 
@@ -71,6 +74,34 @@ def test_names_that_mean_one_cell_share_it(tmp_path):
     assert not any(result.new for result in results)
     assert set(store.frame()["problem"]) == {"wheel", "wheel-0.5"}
     assert len(list((tmp_path / "cells").glob("*.parquet"))) == 2
+
+
+def test_a_broken_table_is_played_again(tmp_path):
+    _, store = play(TINY, tmp_path)
+    next((tmp_path / "cells").glob("*.parquet")).write_bytes(b"not parquet at all")
+    again, store = play(TINY, tmp_path)
+    assert sorted(result.new for result in again) == [False, True]
+    assert len(store.frame()) == 6
+
+
+def test_names_given_by_two_processes_are_both_kept(tmp_path):
+    results, store = play(TINY, tmp_path)
+    played = results[1].cell
+    outcome = simulate(played.policy, played.problem, trials=3)
+    store.write_done(played, [("MyName", "wheel-0.5")], outcome, about())
+    assert {record["policy"] for record in store.cells()} == {"Uniform", "LinPost", "MyName"}
+
+
+def test_another_text_of_an_outside_policy_is_another_cell(tmp_path):
+    text = (Path(__file__).parents[2] / "examples" / "my_policy.py").read_text().replace("GaussianBandit", "Outsider")
+    hashes = set()
+    for number, body in enumerate((text, text.replace("mean +", "-mean +"))):
+        path = tmp_path / f"outsider{number}.py"
+        path.write_text(body.replace("Outsider", f"Outsider{number}"))
+        load_file(path)
+        identity = cell(f"Outsider{number}").identity["policy"]["inner"]
+        hashes.add(identity["source"])
+    assert len(hashes) == 2
 
 
 def test_killed_while_writing_leaves_nothing_half_done(tmp_path, monkeypatch):
@@ -127,13 +158,18 @@ def test_foreign_and_broken_files_are_named_and_passed_over(tmp_path):
     (folder / "notes.txt").write_text("hello")
     (folder / "half.json").write_text('{"format": 1, "cell"')
     (folder / "list.json").write_text("[1, 2]")
+    (folder / "names.json").write_text(json.dumps({**store.cells()[0], "names": None}))
+    (folder / "sizes.json").write_text(json.dumps({**store.cells()[0], "horizon": "300"}))
     (folder / "future.json").write_text(json.dumps({**store.cells()[0], "format": 99}))
     (folder / ".writing-abc.parquet").write_bytes(b"PAR1")
     next(folder.glob("*.parquet")).write_bytes(b"not parquet at all")
     frame = store.frame()
     assert len(frame) == 3
     told = " ".join(store.warnings)
-    assert all(name in told for name in ("notes.txt", "half.json", "list.json", "future.json", ".parquet"))
+    assert all(
+        name in told
+        for name in ("notes.txt", "half.json", "list.json", "names.json", "sizes.json", "future.json", ".parquet")
+    )
     assert ".writing-" not in told
 
 

@@ -27,11 +27,11 @@ def summarise(
     summary = groups.agg(mean="mean", sem="sem", trials="size").reset_index()
     unit = "regret" if metric == "cumulative" else "regret per step"
     if not absolute:
-        summary, unit = relative_tobaseline(summary), f"% of {BASELINE}"
+        summary, unit = relative_to_baseline(summary), f"% of {BASELINE}"
     return summary.assign(metric=column, unit=unit)[list(SUMMARY)]
 
 
-def relative_tobaseline(summary: pd.DataFrame) -> pd.DataFrame:
+def relative_to_baseline(summary: pd.DataFrame) -> pd.DataFrame:
     """Divide mean and standard error by Uniform's mean, times 100; the error of that divisor is not carried."""
     divisor = baseline(summary)
     return summary.assign(mean=100 * summary["mean"] / divisor, sem=100 * summary["sem"] / divisor)

@@ -1,9 +1,10 @@
 """One cell per (policy, problem): which of several horizons, seeds and numbers of trials is looked at.
 
-Numbers of different horizons or seeds are never mixed. Where the caller does not choose, a problem is shown at its
-longest horizon and, of that, its lowest seed; a policy with its largest number of trials (trial i is the same however
-many run beside it, so the larger cell contains the smaller); and of cells that only differ in the code that made them,
-the newest. What is left out is returned with the reason.
+Numbers of different data, horizons or seeds are never mixed. If what a problem's name stands for has changed (a file's
+content, a corrected sampler), only cells of its newest meaning are looked at. Where the caller does not choose, a
+problem is shown at its longest horizon and, of that, its lowest seed; a policy with its largest number of trials (trial
+i is the same however many run beside it, so the larger cell contains the smaller); and of cells that only differ in the
+code that made them, the newest. What is left out is returned with the reason.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ import pandas as pd
 
 from showdown.errors import UsageError
 
-_CELL = ["cell", "policy", "problem", "horizon", "seed", "trials"]
+_CELL = ["cell", "policy", "problem", "data", "horizon", "seed", "trials"]
 
 
 class Selection(NamedTuple):
     frame: pd.DataFrame  # the rows of the chosen cells
-    left_out: pd.DataFrame  # cell, policy, problem, horizon, seed, trials, because: horizon, seed, trials or older
+    left_out: pd.DataFrame  # the columns of a cell, because: data, horizon, seed, trials or older
 
 
 def select(
@@ -38,6 +39,7 @@ def select(
     left_out = []
     by_policy = ["policy", "problem"]
     for name, group, best in (
+        ("data", ["problem"], "last"),
         ("horizon", ["problem"], "max"),
         ("seed", ["problem"], "min"),
         ("trials", by_policy, "max"),

@@ -12,8 +12,10 @@ from showdown.bench.store import Store
 from showdown.bench.suite import Suite
 from showdown.errors import MissingDataError, UsageError
 from showdown.policies import policies
+from showdown.problem import Problem
 from showdown.problems import problems
 from showdown.registry import Registry
+from showdown.simulate import LONGEST
 
 T = TypeVar("T")
 
@@ -32,13 +34,18 @@ def plan(suite: Suite, store: Store) -> list[Planned]:
             raise UsageError(f"{name} must be at least 1, not {count}")
     chosen_policies = _resolve(policies, suite.policies)
     chosen_problems = _resolve(problems, suite.problems)
+    if not chosen_policies or not chosen_problems:
+        raise UsageError(f"there is nothing to play: no {'policy' if not chosen_policies else 'problem'} was named")
+    chosen_problems = {name: _at_horizon(problem, suite.horizon) for name, problem in chosen_problems.items()}
+    for name, problem in chosen_problems.items():
+        _check_size(name, problem)
     for name in suite.problems_if_available:
-        if name not in chosen_problems and _available(name):
-            chosen_problems[name] = problems.get(name)
+        if name not in chosen_problems and name in problems:
+            problem = _at_horizon(problems.get(name), suite.horizon)
+            if _playable(problem):
+                chosen_problems[name] = problem
     planned: dict[str, Planned] = {}
     for problem_name, problem in chosen_problems.items():
-        if suite.horizon is not None:
-            problem = dataclasses.replace(problem, horizon=suite.horizon)  # type: ignore[type-var]
         for policy_name, policy in chosen_policies.items():
             cell = Cell(policy_name, problem_name, policy, problem, suite.trials, suite.seed)
             if cell.hash not in planned:
@@ -62,11 +69,25 @@ def _resolve(registry: Registry[T], names: tuple[str, ...]) -> dict[str, T]:
     return chosen
 
 
-def _available(name: str) -> bool:
-    if name not in problems:
-        return False
+def _at_horizon(problem: Problem, horizon: int | None) -> Problem:
+    return problem if horizon is None else dataclasses.replace(problem, horizon=horizon)  # type: ignore[type-var]
+
+
+def _check_size(name: str, problem: Problem) -> None:
+    """Refuse a horizon that cannot be played before anything is; what has no data here is left to the run to skip."""
+    if not 1 <= problem.horizon <= LONGEST:
+        raise UsageError(f"the horizon of {name} must lie between 1 and {LONGEST}, and is {problem.horizon}")
     try:
-        problems.get(name).load()
+        problem.spec(problem.load())
     except MissingDataError:
+        pass
+    except UsageError as error:
+        raise UsageError(f"{name} cannot be played: {error}") from None
+
+
+def _playable(problem: Problem) -> bool:
+    try:
+        problem.spec(problem.load())
+    except (MissingDataError, UsageError):
         return False
     return True

@@ -51,6 +51,9 @@ def run(
     """Yield a result per cell. A cell that fails is recorded with its reason and the others go on."""
     if batch_trials is not None and batch_trials < 1:
         raise UsageError(f"batch_trials must be at least 1, not {batch_trials}")
+    if cell_seconds is not None and cell_seconds < 0:
+        raise UsageError(f"cell_seconds must not be negative, and is {cell_seconds:g}")
+    store.prepare()
     use_compilation_cache()
     for item in planned:
         if item.done or store.is_done(item.cell.hash):  # another process may have finished it meanwhile

@@ -9,24 +9,28 @@ cell. Only `done` counts as already there; every other status is kept, with its 
 
 from __future__ import annotations
 
+import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+import pyarrow.parquet
 
 from showdown.bench.cell import Cell
-from showdown.errors import UsageError
+from showdown.config import canonical
+from showdown.errors import ShowdownError, UsageError
+from showdown.files import TEMPORARY, write_atomically
 from showdown.simulate import Outcome
 
 FORMAT = 1
 STATUSES = ("done", "diverged", "timeout", "error", "skipped")
 PER_TRIAL = ("cumulative", "cumulative_expected", "simple", "simple_expected")
-_CELL_COLUMNS = ("cell", "policy", "problem", "horizon", "seed", "trials", "compile_seconds", "run_seconds")
-_REQUIRED = ("format", "cell", "names", "horizon", "seed", "trials", "status")
+_CELL_COLUMNS = ("cell", "policy", "problem", "data", "horizon", "seed", "trials", "compile_seconds", "run_seconds")
+_KINDS = {"cell": str, "names": list, "horizon": int, "seed": int, "trials": int, "identity": dict}
+_KINDS_IF_DONE = {"compile_seconds": int | float, "run_seconds": int | float, "checkpoints": list}
 
 Names = list[tuple[str, str]]  # (policy, problem) as a user would write them
 
@@ -40,8 +44,20 @@ class Store:
         return self.directory / "cells" / f"{cell_hash}{suffix}"
 
     def is_done(self, cell_hash: str) -> bool:
+        """Whether the cell can be read back; a broken one is played again."""
         record = self._read_record(self._path(cell_hash, ".json"))
-        return record is not None and record["status"] == "done" and self._path(cell_hash, ".parquet").is_file()
+        if record is None or record["status"] != "done":
+            return False
+        try:
+            return pyarrow.parquet.read_metadata(self._path(cell_hash, ".parquet")).num_rows == record["trials"]
+        except (OSError, ValueError):  # pyarrow's errors are ValueErrors
+            return False
+
+    def prepare(self) -> None:
+        """Find out whether anything can be kept here, before hours are spent."""
+        probe = self.directory / "cells" / "probe"
+        self._write(probe, lambda temporary: None)
+        probe.unlink(missing_ok=True)
 
     def write_done(self, cell: Cell, names: Names, outcome: Outcome, about: dict[str, Any]) -> None:
         table = pd.DataFrame({name: getattr(outcome, name) for name in PER_TRIAL})
@@ -70,23 +86,28 @@ class Store:
         """Let a stored cell also be found under `names`: presets that mean the same share one cell."""
         path = self._path(cell.hash, ".json")
         record = self._read_record(path)
-        missing = [list(name) for name in names if record is not None and list(name) not in record["names"]]
-        if record is not None and missing:
-            record["names"] += missing
-            self._write_json(path, record)
+        if record is not None and any(list(name) not in record["names"] for name in names):
+            self._write_json(path, {**record, "names": self._all_names(path, names)})
+
+    def _all_names(self, path: Path, names: Names) -> list[list[str]]:
+        """`names` after those the cell already goes by: another process may have played it under its own."""
+        record = self._read_record(path)
+        known = record["names"] if record is not None else []
+        return [*known, *(list(name) for name in names if list(name) not in known)]
 
     def _write_record(self, cell: Cell, names: Names, fields: dict[str, Any]) -> None:
+        path = self._path(cell.hash, ".json")
         record = {
             "format": FORMAT,
             "cell": cell.hash,
-            "names": [list(name) for name in names],
+            "names": self._all_names(path, names),
             "horizon": cell.problem.horizon,
             "seed": cell.seed,
             "trials": cell.trials,
             "identity": cell.identity,
             **fields,
         }
-        self._write_json(self._path(cell.hash, ".json"), record)
+        self._write_json(path, record)
 
     def _write_json(self, path: Path, record: dict[str, Any]) -> None:
         text = json.dumps(record, indent=1, ensure_ascii=False)
@@ -95,17 +116,12 @@ class Store:
     def _write(self, path: Path, write: Callable[[str], Any]) -> None:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-", suffix=path.suffix)
         except OSError as error:
             raise UsageError(f"cannot write to {self.directory}: {error.strerror}") from None
-        os.close(handle)
         try:
-            write(temporary)
-            os.chmod(temporary, 0o644)  # mkstemp makes files that only their owner can read
-            os.replace(temporary, path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+            write_atomically(path, write)
+        except OSError as error:
+            raise ShowdownError(f"cannot write to {self.directory}: {error.strerror or error}") from None
 
     def cells(self) -> list[dict[str, Any]]:
         """Every readable record, oldest first, once for each (policy, problem) name it goes by.
@@ -118,12 +134,12 @@ class Store:
             return []
         records = []
         for path in sorted(folder.iterdir()):
-            if path.name.startswith(".writing-") or path.suffix == ".parquet":
+            if path.name.startswith(TEMPORARY) or path.suffix == ".parquet":
                 continue
             record = self._read_record(path)
             if record is not None:
                 records += [{**record, "policy": policy, "problem": problem} for policy, problem in record["names"]]
-        return sorted(records, key=lambda record: record.get("finished", ""))
+        return sorted(records, key=lambda record: str(record.get("finished", "")))
 
     def _read_record(self, path: Path) -> dict[str, Any] | None:
         try:
@@ -133,11 +149,17 @@ class Store:
         except (OSError, ValueError) as error:
             self.warnings.append(f"{path.name} cannot be read ({type(error).__name__}) and was passed over")
             return None
-        if not isinstance(record, dict) or any(field not in record for field in _REQUIRED):
+        if not isinstance(record, dict) or not {"format", "status"} <= set(record):
             self.warnings.append(f"{path.name} is not the record of a cell and was passed over")
             return None
         if record["format"] != FORMAT or record["status"] not in STATUSES:
             self.warnings.append(f"{path.name} was written in another format and was passed over")
+            return None
+        kinds = {**_KINDS, **(_KINDS_IF_DONE if record["status"] == "done" else {})}
+        wrong = [name for name, kind in kinds.items() if not isinstance(record.get(name), kind)]
+        named = not wrong and all(isinstance(pair, list) and len(pair) == 2 for pair in record["names"])
+        if not named or "problem" not in record["identity"]:
+            self.warnings.append(f"{path.name} lacks what the record of a cell must hold and was passed over")
             return None
         return record
 
@@ -156,14 +178,20 @@ class Store:
 
     def frame(self) -> pd.DataFrame:
         """One row per (cell, trial) of every done cell."""
-        parts = []
+        records, parts = [], []
         for record in self.cells():
             table = self.trials(record) if record["status"] == "done" else None
             if table is not None:
-                part = table[["trial", *PER_TRIAL]].copy()
-                for name in reversed(_CELL_COLUMNS):
-                    part.insert(0, name, record[name])
-                parts.append(part)
+                records.append({**{name: record.get(name) for name in _CELL_COLUMNS}, "data": _data_of(record)})
+                parts.append(table[["trial", *PER_TRIAL]])
         if not parts:
             return pd.DataFrame(columns=[*_CELL_COLUMNS, "trial", *PER_TRIAL])
-        return pd.concat(parts, ignore_index=True)
+        rows = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+        cells = pd.DataFrame(records, columns=_CELL_COLUMNS).iloc[rows].reset_index(drop=True)
+        return pd.concat([cells, pd.concat(parts, ignore_index=True)], axis=1)
+
+
+def _data_of(record: dict[str, Any]) -> str:
+    """What a problem's numbers come from, whatever its name and horizon: a file's content may change under one name."""
+    problem = {name: item for name, item in record["identity"]["problem"].items() if name != "horizon"}
+    return hashlib.sha256(canonical(problem).encode()).hexdigest()[:12]

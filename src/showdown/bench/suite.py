@@ -72,7 +72,7 @@ def _suite(name: str, fields: dict[str, Any]) -> Suite:
             raise UsageError(f"the suite {name} has an unknown field {field!r}{hint}")
         kind = _KINDS[field]
         strings = kind is not list or (isinstance(value, list) and all(isinstance(item, str) for item in value))
-        if not isinstance(value, kind) or not strings:
+        if not isinstance(value, kind) or isinstance(value, bool) or not strings:
             wanted = "a list of names" if kind is list else kind.__name__
             raise UsageError(f"{field} in the suite {name} must be {wanted}, not {value!r}")
     for field in ("policies", "problems"):

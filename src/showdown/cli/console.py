@@ -32,12 +32,6 @@ def _strict(value: Any) -> Any:
     return value
 
 
-def talk(text: str) -> None:
-    """Say something to the person watching; silent in a pipe or a log."""
-    if sys.stderr.isatty():
-        sys.stderr.write(text + "\n")
-
-
 def warn(text: str) -> None:
     """Say something that matters even to a log."""
     sys.stderr.write(text + "\n")
@@ -48,7 +42,7 @@ def _unseen(amount: int, label: str | None = None) -> None:
 
 
 @contextmanager
-def progress(total: int, label: str, unit: str = "steps") -> Iterator[Callable[[int, str | None], None]]:
+def progress(total: int, label: str) -> Iterator[Callable[[int, str | None], None]]:
     """A live bar on a terminal, nothing elsewhere. Yields advance(amount, new label or None)."""
     if not sys.stderr.isatty():
         yield _unseen

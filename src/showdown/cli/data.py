@@ -72,7 +72,7 @@ def fetch_command(
     rows: list[dict[str, Any]] = []
     for entry in _chosen(names):
         try:
-            with console.progress(100, f"{entry.name}: connecting", "%") as advance:
+            with console.progress(100, f"{entry.name}: connecting") as advance:
                 fetched = fetch(entry.name, data_dir=data_dir, timeout=timeout, progress=_percent(entry.name, advance))
         except MissingDataError as error:
             console.warn(f"showdown: {error}")

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from showdown.data import arff, delimited
-from showdown.errors import MissingDataError, UsageError
+from showdown.errors import UsageError
 
 SAMPLE_BYTES = 1 << 18
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f]")  # bytes that text does not hold
@@ -34,7 +34,7 @@ def read_frame(
     """The table in a file; every error names the file and says in one sentence what is wrong with it."""
     path = Path(path).expanduser()
     if not path.exists():
-        raise MissingDataError(f"there is no file {path}")
+        raise UsageError(f"there is no file {path}")
     if not path.is_file():
         raise UsageError(f"{path} is not a file")
     try:

@@ -122,6 +122,7 @@ def _title(rows: pd.DataFrame, request: Request) -> str:
 
 def _left_out_notes(left_out: pd.DataFrame) -> list[str]:
     told = {
+        "data": "the name stands for other data now; only its newest cells are shown",
         "horizon": "the longest horizon is shown; --horizon chooses",
         "seed": "the lowest seed is shown; --seed chooses",
         "trials": "the largest number of trials is shown; --trials chooses",
@@ -130,7 +131,9 @@ def _left_out_notes(left_out: pd.DataFrame) -> list[str]:
     notes = []
     for because, cells in left_out.groupby("because", sort=False):
         size = f"{len(cells)} cell{'s' if len(cells) > 1 else ''}"
-        values = "" if because == "older" else f" with {because} {', '.join(map(str, sorted(set(cells[because]))))}"
+        values = ""
+        if because in ("horizon", "seed", "trials"):
+            values = f" with {because} {', '.join(map(str, sorted(set(cells[because]))))}"
         where = ", ".join(cells["problem"].drop_duplicates())
         notes.append(f"left out: {size}{values} on {where} ({told[because]})")
     return notes

@@ -1,0 +1,62 @@
+"""Float64 where it matters, inside programs whose arguments and results stay 32 bits wide.
+
+Code traced under `with float64.enabled():` computes in float64, also inside `jit`, `vmap` and `scan`. JAX batches what
+was traced later, outside that block, and would there cut products back to float32; it must therefore be told, once per
+process, to give 64 bits to whoever asks for them by name. Defaults stay 32 bits wide everywhere else.
+
+What such code hands back must be 32 bits wide again, since JAX cuts 64-bit arguments of a compiled program down. A
+state keeps a float64 array as a pair of float32 arrays whose unevaluated sum it is: 48 of the 53 bits, and a value that
+is not finite can be seen like any other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+jax.config.update("jax_explicit_x64_dtypes", "allow")
+
+
+def enabled() -> contextlib.AbstractContextManager[Any]:
+    return jax.enable_x64(True)
+
+
+def outside() -> Callable[[], contextlib.AbstractContextManager[Any]]:
+    """To be called before `enabled`: makes blocks in which the mode is what it was before.
+
+    Problems are played in such a block: their random draws would be other numbers in float64.
+    """
+    return partial(jax.enable_x64, jax.config.jax_enable_x64)  # type: ignore[attr-defined]
+
+
+def raised(tree: Any) -> Any:
+    """Every float array as float64; call it under `enabled`."""
+    return _floats_as(jnp.float64, tree)
+
+
+def lowered(tree: Any) -> Any:
+    """Every float array as float32."""
+    return _floats_as(jnp.float32, tree)
+
+
+def _floats_as(dtype: Any, tree: Any) -> Any:
+    def cast(leaf: Any) -> Any:
+        return leaf.astype(dtype) if jnp.issubdtype(leaf.dtype, jnp.floating) else leaf
+
+    return jax.tree.map(cast, tree)
+
+
+def split(array: jax.Array) -> jax.Array:
+    """A float64 array as a pair of float32 arrays, (2, …)."""
+    high = array.astype(jnp.float32)
+    return jnp.stack([high, (array - high.astype(jnp.float64)).astype(jnp.float32)])
+
+
+def join(pair: jax.Array) -> jax.Array:
+    """The float64 array that `split` cut; call it under `enabled`."""
+    return pair[0].astype(jnp.float64) + pair[1].astype(jnp.float64)
