@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
-import fnmatch
 import shutil
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from showdown.cli import console
+from showdown.cli.choose import chosen, near
 from showdown.errors import UsageError
 
 METRICS = ("cumulative", "simple", "time")
 FORMATS = ("text", "markdown", "latex", "csv", "json")
 SOURCES = ("paper", "paper-linear")
-_IDENTITY = ("policy", "problem", "horizon", "seed", "trials")
 
 
 def register(app: typer.Typer) -> None:
@@ -42,7 +39,9 @@ def table_command(
     horizon: Annotated[int | None, typer.Option(help="Only cells of this many steps.")] = None,
     seed: Annotated[int | None, typer.Option(help="Only cells of this seed.")] = None,
     trials: Annotated[int | None, typer.Option(help="Only cells of this many trials.")] = None,
-    rank: Annotated[bool, typer.Option("--rank", help="Add the mean rank over the problems shown; with --against, the paper's ten.")] = False,
+    rank: Annotated[
+        bool, typer.Option("--rank", help="Add the mean rank over the problems shown; with --against, the paper's ten.")
+    ] = False,
     sort: Annotated[str | None, typer.Option(help="Best first by a problem, or by rank.")] = None,
 ) -> None:
     """Print mean ± standard error of every finished cell, relative to Uniform."""
@@ -80,8 +79,8 @@ def table_command(
         source=against,
         rank=rank or sort == "rank",
         sort=sort,
-        policies=_chosen(policies, "policy", records),
-        problems=_chosen(problems, "problem", records),
+        policies=chosen(policies, "policy", [record["policy"] for record in records]),
+        problems=chosen(problems, "problem", [record["problem"] for record in records]),
         known_policies=known_policies.names(),
         known_problems=known_problems.names(),
     )
@@ -110,42 +109,17 @@ def _print(table: Any, output: str) -> None:
 def _unfinished(
     records: list[dict[str, Any]], asked: dict[str, list[str] | None], filters: dict[str, int | None]
 ) -> list[dict[str, Any]]:
-    """Cells that were asked for and tried, and have no finished twin made by another version."""
-    done = {tuple(record[name] for name in _IDENTITY) for record in records if record["status"] == "done"}
+    """Cells that were asked for and did not finish."""
+    from showdown.report.unfinished import unfinished
+
     return [
-        {name: record.get(name) for name in (*_IDENTITY, "cell", "status", "reason")}
-        for record in records
-        if record["status"] != "done"
-        and tuple(record[name] for name in _IDENTITY) not in done
-        and all(names is None or record[name] in names for name, names in asked.items())
-        and all(value is None or record[name] == value for name, value in filters.items())
+        cell
+        for cell in unfinished(records)
+        if all(names is None or cell[name] in names for name, names in asked.items())
+        and all(value is None or cell[name] == value for name, value in filters.items())
     ]
-
-
-def _chosen(text: str | None, noun: str, records: list[dict[str, Any]]) -> list[str] | None:
-    """The store's names that `A,B*` asks for, in the order asked; None for all."""
-    from showdown.registry import split_outside_brackets
-
-    if text is None:
-        return None
-    there = list(dict.fromkeys(record[noun] for record in records))
-    chosen: dict[str, None] = {}
-    for name in split_outside_brackets(text):
-        pattern = name.replace("[", "[[]")  # a bracket is an override here, not a set of letters
-        matches = [known for known in there if fnmatch.fnmatchcase(known, pattern)]
-        if not matches:
-            raise UsageError(f"no cell of the {noun} {name!r} is stored there{_near(name, there)}")
-        chosen.update(dict.fromkeys(matches))
-    if not chosen:
-        raise UsageError(f"no {noun} is named in {text!r}")
-    return list(chosen)
 
 
 def _check_choice(option: str, value: str, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        raise UsageError(f"--{option} is one of {', '.join(choices)}, not {value!r}{_near(value, choices)}")
-
-
-def _near(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, list(known), n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+        raise UsageError(f"--{option} is one of {', '.join(choices)}, not {value!r}{near(value, choices)}")
