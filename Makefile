@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST_WORKERS ?= 2
 
-.PHONY: install run test check format bench clean
+.PHONY: install run test check format bench figures clean
 .DEFAULT_GOAL := run
 
 install: $(STAMP)
@@ -20,6 +20,7 @@ $(STAMP): pyproject.toml
 run: install
 	$(BIN)/showdown run quick
 	@$(BIN)/showdown table --sort rank
+	@$(BIN)/showdown report
 
 test: install
 	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup
@@ -37,6 +38,13 @@ format: install
 bench: install
 	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/drift.py
+
+figures: install
+	for name in posterior-feedback posterior-approximations wheel bbb-linear qualitative; do \
+		$(BIN)/showdown figure $$name --out docs/figures/$$name.png || exit 1; done
+	$(BIN)/showdown figure ranks --published --out docs/figures/ranks.png
+	$(BIN)/showdown run wheel-linear --trials 5 --horizon 2000 --out results/reduced
+	$(BIN)/showdown figure regret results/reduced --problem wheel-0.9 --out docs/figures/regret.png
 
 clean:
 	rm -rf $(VENV) .venv-bench results .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

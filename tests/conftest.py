@@ -105,7 +105,7 @@ def written_cell(policy: str, problem: str, trials: int, number: int) -> Cell:
         policy,
         problem,
         policies.get(policy if policy in policies else f"LinPost[prior_precision={1 + number}]"),
-        problems.get(problem if problem in problems else f"wheel[noise={1 + number}]"),
+        problems.get(problem if problem in problems else f"wheel[noise={1 + sum(map(ord, problem))}]"),
         trials,
         0,
     )

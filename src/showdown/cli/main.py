@@ -24,7 +24,7 @@ app = typer.Typer(
 )
 
 # Each module defines `register(app)`; none imports JAX or pandas before its command is called.
-for _name in ("run", "table", "list", "show", "data", "inspect"):
+for _name in ("run", "table", "figure", "report", "list", "show", "data", "inspect"):
     importlib.import_module(f"showdown.cli.{_name}").register(app)
 
 

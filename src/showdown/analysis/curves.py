@@ -1,0 +1,29 @@
+"""Cumulative regret over time: the mean over trials and its standard error at every checkpoint."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Curve(NamedTuple):
+    steps: np.ndarray  # (points,)
+    mean: np.ndarray  # (points,)
+    sem: np.ndarray  # (points,) NaN for a single trial
+
+
+def mean_curve(steps: np.ndarray, trials: np.ndarray) -> Curve:
+    """From the curve of each trial, (trials, points)."""
+    steps, trials = np.asarray(steps), np.asarray(trials, float)
+    count = len(trials)
+    sem = trials.std(axis=0, ddof=1) / np.sqrt(count) if count > 1 else np.full(len(steps), np.nan)
+    return Curve(steps, trials.mean(axis=0), sem)
+
+
+def thin(curve: Curve, points: int) -> Curve:
+    """At most `points` of its points, evenly spread; the first and the last are always among them."""
+    if len(curve.steps) <= points:
+        return curve
+    kept = np.unique(np.round(np.linspace(0, len(curve.steps) - 1, points)).astype(int))
+    return Curve(*(values[kept] for values in curve))

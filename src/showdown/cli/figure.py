@@ -1,0 +1,101 @@
+"""`showdown figure`: draw a figure of the paper, from a small experiment of its own or from a store."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from showdown.cli import console
+from showdown.cli.choose import chosen, near
+from showdown.cli.load import LOAD, load_files
+from showdown.errors import UsageError
+
+# Which options mean something to which figure; --full and --seed to every one that plays or fits something.
+_EXPERIMENTS = ("posterior-feedback", "posterior-approximations", "bbb-linear", "qualitative")
+_FIGURES_OF = {
+    "--full": (*_EXPERIMENTS, "wheel"),
+    "--seed": _EXPERIMENTS,
+    "--policies": ("ranks", "regret"),
+    "--problem": ("regret",),
+    "--published": ("ranks",),
+}
+
+
+def register(app: typer.Typer) -> None:
+    app.command("figure")(figure_command)
+
+
+def figure_command(
+    name: Annotated[str | None, typer.Argument(help="Which figure; see --list.")] = None,
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The store to draw; experiments are kept in DIR/figures.")
+    ] = Path("results"),
+    out: Annotated[Path | None, typer.Option(help="A .png, .svg or .pdf file.", show_default="NAME.png")] = None,
+    full: Annotated[bool, typer.Option("--full", help="The size for print, not the one of about a minute.")] = False,
+    seed: Annotated[int | None, typer.Option(help="Of the figure's own experiment.", show_default="0")] = None,
+    policies: Annotated[
+        str | None, typer.Option("--policies", "--policy", help="ranks, regret: only these: A,Lin*")
+    ] = None,
+    problem: Annotated[str | None, typer.Option(help="regret: the problem to draw.")] = None,
+    published: Annotated[bool, typer.Option("--published", help="ranks: the paper's numbers, not a store's.")] = False,
+    data_dir: Annotated[Path | None, typer.Option(help="A folder with raw data files, used before any other.")] = None,
+    load: Annotated[list[Path] | None, LOAD] = None,
+    as_list: Annotated[bool, typer.Option("--list", help="Print the figures and stop.")] = False,
+) -> None:
+    """Draw a figure of the paper and print the path of the file."""
+    if as_list:
+        _print_list()
+        return
+    from showdown.report.figures import FIGURES
+
+    if name is None:
+        raise UsageError(f"say which figure to draw: {', '.join(FIGURES)}")
+    if name not in FIGURES:
+        raise UsageError(f"no figure is called {name!r}{near(name, FIGURES) or '; see `showdown figure --list`'}")
+    given = {"--full": full, "--seed": seed is not None, "--policies": policies, "--problem": problem}
+    for option, value in {**given, "--published": published}.items():
+        if value and name not in _FIGURES_OF[option]:
+            raise UsageError(f"{option} means nothing to the figure {name}, only to {', '.join(_FIGURES_OF[option])}")
+    if data_dir is not None:
+        os.environ["SHOWDOWN_DATA"] = str(data_dir)
+    load_files(load)
+    path = out or Path(f"{name}.png")
+
+    from showdown.report import figures
+    from showdown.report.figures import style
+    from showdown.report.figures.order import Order
+
+    style.check_suffix(path)
+    order = Order(
+        directory=directory,
+        full=full,
+        seed=seed or 0,
+        policies=chosen(policies, "policy", _policies_there(directory, published)) if policies else None,
+        problem=problem,
+        published=published,
+        bar=console.progress,
+        warn=console.warn,
+    )
+    style.save(figures.draw(name, order), path)
+    console.data(str(path))
+
+
+def _policies_there(directory: Path, published: bool) -> list[str]:
+    if published:
+        from showdown.analysis.published import published as numbers
+
+        return list(numbers("paper", "cumulative")["policy"])
+    from showdown.bench.store import Store
+
+    return [record["policy"] for record in Store(directory).cells()]
+
+
+def _print_list() -> None:
+    from showdown.report.figures import FIGURES
+
+    width = max(map(len, FIGURES))
+    for name, sentence in FIGURES.items():
+        console.data(f"{name:<{width}}  {sentence}")

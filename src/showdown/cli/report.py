@@ -1,0 +1,47 @@
+"""`showdown report`: everything a store says as one web page that opens anywhere."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from showdown.cli import console
+from showdown.cli.load import LOAD, load_files
+from showdown.errors import UsageError
+
+
+def register(app: typer.Typer) -> None:
+    app.command("report")(report_command)
+
+
+def report_command(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where results are kept.")] = Path("results"),
+    out: Annotated[Path, typer.Option(help="The .html file to write.")] = Path("report.html"),
+    title: Annotated[str | None, typer.Option(help="The page's heading.", show_default="DIR")] = None,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+    load: Annotated[list[Path] | None, LOAD] = None,
+) -> None:
+    """Write one self-contained web page and print its path."""
+    if out.suffix.lower() not in (".html", ".htm"):
+        raise UsageError(f"a page is written to a .html file, not to {out.name!r}")
+    if not directory.is_dir():
+        raise UsageError(f"there is no folder {directory}; `showdown run --out {directory}` makes one")
+    load_files(load)
+
+    from showdown.report.page.collect import collect
+    from showdown.report.page.render import render, write
+
+    command = shlex.join(["showdown", "report", str(directory), "--out", str(out)])
+    page = collect(directory, command=command, title=title or "")
+    for warning in page["warnings"]:
+        console.warn(warning)
+    write(render(page), out)
+    console.data(str(out))
+    if open_page:
+        import webbrowser
+
+        if not webbrowser.open(out.resolve().as_uri()):
+            console.warn(f"no browser could be started; open {out} yourself")

@@ -1,0 +1,63 @@
+"""The ranks of every policy over problems, as box plots in order of the mean rank: the paper's figure 6.
+
+Red line: median; black dot: mean; box: the middle half; whiskers: within 1.5 times its width; rings: beyond. From the
+cells of a store over its problems, or from the published means over the ten problems of the paper's mean rank.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from showdown.analysis.published import RANKED_PROBLEMS, published
+from showdown.analysis.ranks import ranks
+from showdown.analysis.regret import summarise
+from showdown.errors import UsageError
+from showdown.report.figures import style
+from showdown.report.figures.from_store import selected
+from showdown.report.figures.order import Order
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def draw(order: Order) -> Figure:
+    each = ranked(order)
+    means = each.groupby("policy")["rank"].mean().sort_values(kind="stable", ascending=False)
+    figure = style.new_figure(7.0, 0.9 + 0.135 * len(means))
+    axes = figure.subplots()
+    axes.boxplot(
+        [each.loc[each["policy"] == policy, "rank"] for policy in means.index],
+        orientation="horizontal",
+        tick_labels=list(means.index),
+        widths=0.62,
+        patch_artist=True,
+        boxprops={"facecolor": "#E3ECF3", "edgecolor": style.GREY, "linewidth": 0.7},
+        whiskerprops={"color": style.GREY, "linewidth": 0.7},
+        capprops={"color": style.GREY, "linewidth": 0.7},
+        medianprops={"color": style.RED, "linewidth": 1.6},
+        flierprops={"marker": "o", "markersize": 2.5, "markerfacecolor": "none", "markeredgecolor": style.GREY},
+    )
+    axes.plot(means, range(1, len(means) + 1), "o", color=style.BLACK, markersize=3)
+    problems = each["problem"].nunique()
+    axes.set_xlabel(f"rank over {problems} problem{'s' if problems > 1 else ''}: black dot mean, red line median")
+    axes.grid(axis="x", color="#DDDDDD", linewidth=0.5)
+    axes.set_axisbelow(True)
+    axes.set(xlim=(0, each["rank"].max() + 1), ylim=(0.3, len(means) + 0.7))
+    return figure
+
+
+def ranked(order: Order) -> pd.DataFrame:
+    """policy, problem, rank, of the policies asked for, each ranked among all there are."""
+    if order.published:
+        summary = published("paper", "cumulative").rename(columns={"paper_mean": "mean"})
+        summary = summary[summary["problem"].isin(RANKED_PROBLEMS)]
+    else:
+        summary = summarise(selected(order).frame, absolute=True)
+    each = ranks(summary)
+    if order.policies is not None:
+        each = each[each["policy"].isin(order.policies)]
+    if each.empty:
+        raise UsageError("none of the policies asked for has a rank there")
+    return each

@@ -1,0 +1,59 @@
+"""Cumulative regret over time on one problem of a store: means over trials, bands of one standard error."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from showdown.analysis.curves import mean_curve
+from showdown.analysis.regret import BASELINE, summarise
+from showdown.bench.store import Store
+from showdown.errors import UsageError
+from showdown.report.figures import style
+from showdown.report.figures.from_store import selected
+from showdown.report.figures.order import Order
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST = 7  # curves that are drawn where none were asked for: the best ones
+
+
+def draw(order: Order) -> Figure:
+    frame = selected(order).frame
+    problem = _problem(order, list(dict.fromkeys(frame["problem"])))
+    frame = frame[frame["problem"] == problem]
+    means = summarise(frame, absolute=True).set_index("policy")["mean"].sort_values(kind="stable")
+    if order.policies is None:
+        chosen = [policy for policy in means.index if policy != BASELINE][:MOST]
+    else:
+        chosen = [policy for policy in means.index if policy in order.policies]
+    if not chosen:
+        raise UsageError(f"none of the policies asked for has a finished cell on {problem}")
+    cells = frame.drop_duplicates("policy").set_index("policy")
+    figure = style.new_figure(6.0, 3.2)
+    axes = figure.subplots()
+    store, lowest = Store(order.directory), 0.0
+    records = {record["cell"]: record for record in store.cells()}
+    for number, policy in enumerate(chosen):
+        record = records[cells.loc[policy, "cell"]]
+        table = store.trials(record)
+        assert table is not None  # the frame above was read from it
+        curve = mean_curve(record["checkpoints"], table["curve"].tolist())
+        style.draw_curve(axes, curve, policy, *style.line(number))
+        lowest = min(lowest, curve.mean.min())
+    trials = sorted(set(cells.loc[chosen, "trials"]))
+    counted = " to ".join(map(str, dict.fromkeys((trials[0], trials[-1]))))
+    axes.set(title=f"{problem}, mean ± standard error over {counted} trial{'s' if trials[-1] > 1 else ''}")
+    axes.set(xlabel="step", ylabel="cumulative regret", xlim=(0, None), ylim=(lowest, None))
+    figure.legend(loc="outside right center", handlelength=2.4)
+    return figure
+
+
+def _problem(order: Order, there: list[str]) -> str:
+    if order.problem is None and len(there) == 1:
+        return there[0]
+    if order.problem is None:
+        raise UsageError(f"say which problem to draw with --problem; there are {', '.join(there)}")
+    if order.problem not in there:
+        raise UsageError(f"no cell of the problem {order.problem!r} is finished there; there are {', '.join(there)}")
+    return order.problem

@@ -1,0 +1,108 @@
+"""How figures look: colours that the colour-blind can tell apart, sizes that read well in print, files that repeat.
+
+Figures are built without pyplot, so nothing global is opened and no display is needed.
+"""
+
+from __future__ import annotations
+
+import io
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from showdown.analysis.curves import Curve
+from showdown.errors import UsageError
+from showdown.report.output import write_file
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SUFFIXES = (".png", ".svg", ".pdf")
+
+# Okabe and Ito's colours
+BLACK, GREY = "#000000", "#777777"
+BLUE, SKY, GREEN, YELLOW = "#0072B2", "#56B4E9", "#009E73", "#F0E442"
+ORANGE, RED, PURPLE = "#E69F00", "#D55E00", "#CC79A7"
+_COLORS, _DASHES = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY, BLACK), ("-", "--", "-.", ":")
+
+
+def line(number: int) -> tuple[str, str]:
+    """The colour and the dash of a curve: 28 different pairs, so that neighbours also differ in black and white."""
+    return _COLORS[number % len(_COLORS)], _DASHES[number % len(_DASHES)]
+
+
+_SETTINGS = {
+    "font.size": 8,
+    "axes.titlesize": 8.5,
+    "axes.labelsize": 8,
+    "legend.fontsize": 7.5,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "lines.linewidth": 1.4,
+    "legend.frameon": False,
+    "figure.dpi": 100,
+    "savefig.dpi": 160,
+    "pdf.fonttype": 42,  # letters stay letters
+    "svg.hashsalt": "showdown",  # the same figure is the same file
+}
+
+
+def for_print() -> AbstractContextManager[Any]:
+    return _matplotlib().rc_context(_SETTINGS)
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure, in inches; 7 is the width of a page's text."""
+    _matplotlib()
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def _matplotlib() -> Any:
+    try:
+        import matplotlib
+    except ImportError:
+        raise UsageError("figures need matplotlib: pip install 'bandit-showdown[figures]'") from None
+    return matplotlib
+
+
+def draw_curve(axes: Axes, curve: Curve, label: str, color: str, dash: str = "-") -> None:
+    """A mean and a band of one standard error, from the origin."""
+    steps = np.concatenate([[0], curve.steps])
+    mean = np.concatenate([[0.0], curve.mean])
+    sem = np.concatenate([[0.0], np.nan_to_num(curve.sem)])
+    axes.plot(steps, mean, color=color, linestyle=dash, label=label)
+    axes.fill_between(steps, mean - sem, mean + sem, color=color, alpha=0.2, linewidth=0)
+
+
+def check_suffix(path: Path) -> None:
+    if path.suffix.lower() not in SUFFIXES:
+        raise UsageError(f"a figure is written to a .png, .svg or .pdf file, not to {path.name!r}")
+
+
+def save(figure: Figure, path: Path) -> None:
+    check_suffix(path)
+    write_file(path, _encoded(figure, path.suffix.lower()[1:]))
+
+
+def _encoded(figure: Figure, kind: str) -> bytes:
+    undated: dict[str, Any] = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
+    drawn = io.BytesIO()
+    with for_print():
+        figure.savefig(drawn, format=kind, metadata=undated)
+    if kind != "png":
+        return drawn.getvalue()
+    from PIL import Image  # which matplotlib brings along
+
+    few_colors = io.BytesIO()  # 256 of them look the same and make a third of the file
+    Image.open(drawn).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(few_colors, "png", optimize=True)
+    return few_colors.getvalue()

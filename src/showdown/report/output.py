@@ -1,0 +1,17 @@
+"""Where a drawing or a page goes: a file, whole or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from showdown.errors import UsageError
+from showdown.files import write_atomically
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write `content`, making the folders that are missing."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, lambda temporary: Path(temporary).write_bytes(content))
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror or error}") from None

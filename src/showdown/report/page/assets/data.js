@@ -1,0 +1,101 @@
+// What the store said, indexed, and how its numbers are written.
+const data = JSON.parse(byId("data").textContent);
+const policyOf = new Map(data.policies.map((policy) => [policy.name, policy]));
+const problemOf = new Map(data.problems.map((problem) => [problem.name, problem]));
+
+// names may hold any letter, so a pair is keyed by JSON and not by a separator
+const pairKey = (policy, problem) => JSON.stringify([policy, problem]);
+const cells = new Map(data.cells.map((cell) => [pairKey(cell.policy, cell.problem), cell]));
+const failures = new Map(data.unfinished.map((cell) => [pairKey(cell.policy, cell.problem), cell]));
+const cellOf = (policy, problem) => cells.get(pairKey(policy, problem));
+const failureOf = (policy, problem) => failures.get(pairKey(policy, problem));
+
+const METRIC_NAMES = { cumulative: "cumulative regret", simple: "simple regret", time: "time" };
+const families = [...new Set(data.policies.map((policy) => policy.family))];
+
+for (const policy of data.policies) {
+  const rates = data.problems.map((problem) => cellOf(policy.name, problem.name)?.step_seconds).filter((rate) => rate);
+  policy.step_seconds = rates.length ? rates.reduce((sum, rate) => sum + rate, 0) / rates.length : null;
+}
+
+const shown = (policy, problem, metric) => cellOf(policy, problem)?.shown[metric]?.mean ?? null;
+
+function format(value) {
+  if (value === null || value === undefined) return "–";
+  const size = Math.abs(value);
+  if (size >= 1e6 || (size > 0 && size < 1e-4)) return value.toExponential(2);
+  if (size >= 10000) return Math.round(value).toLocaleString("en");
+  if (size >= 1000) return value.toFixed(0);
+  if (size >= 10) return value.toFixed(size >= 100 ? 1 : 2);
+  if (size >= 1) return value.toFixed(2);
+  return String(Number(value.toPrecision(3)));
+}
+
+// Both numbers with the same decimals: two in per cent, as the paper prints them, else two digits of the error.
+function withError(mean, sem, unit = "") {
+  if (mean === null || mean === undefined) return "–";
+  const percent = unit.startsWith("%");
+  if (sem === null || sem === undefined) return percent ? mean.toFixed(2) : format(mean);
+  const places = percent ? 2 : clamp(1 - Math.floor(Math.log10(sem || 1)), 0, 6);
+  const write = (value) => (Math.abs(value) >= 10000 ? Math.round(value).toLocaleString("en") : value.toFixed(places));
+  return `${write(mean)} ± ${write(sem)}`;
+}
+
+function duration(seconds) {
+  if (seconds === null || seconds === undefined) return "–";
+  if (seconds === 0) return "0 s";
+  for (const [unit, size] of [
+    ["s", 1],
+    ["ms", 1e-3],
+    ["µs", 1e-6],
+  ]) {
+    if (seconds >= size || unit === "µs") return `${format(seconds / size)} ${unit}`;
+  }
+}
+
+const plural = (count, noun, several = `${noun}s`) => `${count} ${count === 1 ? noun : several}`;
+
+// What is being looked at, shared by all views.
+const state = {
+  view: "leaderboard",
+  metric: "cumulative",
+  family: "",
+  text: "",
+  sort: { key: "rank", descending: false },
+  problem: null,
+  source: "paper",
+  color: "value",
+  log: false,
+  relative: false,
+  bands: true,
+};
+
+function isShown(policy) {
+  const words = state.text
+    .toLowerCase()
+    .split(",")
+    .map((word) => word.trim())
+    .filter(Boolean);
+  const named = !words.length || words.some((word) => policy.name.toLowerCase().includes(word));
+  return named && (!state.family || policy.family === state.family);
+}
+
+function sortValue(policy) {
+  const { key } = state.sort;
+  if (key === "name") return policy.name.toLowerCase();
+  if (key === "rank") return policy.mean_rank[state.metric];
+  if (key === "time") return policy.step_seconds;
+  return shown(policy.name, key, state.metric);
+}
+
+// Policies in the order asked for; those without a value come last either way, in the order of the store.
+function sortedPolicies() {
+  const keyed = data.policies.map((policy, index) => ({ policy, index, value: sortValue(policy) }));
+  const sign = state.sort.descending ? -1 : 1;
+  keyed.sort((one, other) => {
+    if (one.value === null || other.value === null)
+      return (one.value === null) - (other.value === null) || one.index - other.index;
+    return (one.value < other.value ? -sign : one.value > other.value ? sign : 0) || one.index - other.index;
+  });
+  return keyed.map((entry) => entry.policy);
+}

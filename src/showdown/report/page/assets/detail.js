@@ -1,0 +1,213 @@
+// One cell in full: its numbers, its trials, what was published, and the configuration behind it.
+function openDetail(policyName, problemName) {
+  const cell = cellOf(policyName, problemName),
+    failure = failureOf(policyName, problemName),
+    dialog = byId("detail");
+  const close = el("button", { type: "button", class: "plain close", onclick: () => dialog.close() }, "Close");
+  const body = cell
+    ? finishedDetail(cell)
+    : [
+        el("p", { class: "status" }, el("strong", {}, failure.status), failure.reason ? `: ${failure.reason}` : ""),
+        facts([
+          ["horizon", failure.horizon],
+          ["trials", failure.trials],
+          ["seed", failure.seed],
+          ["cell", failure.cell],
+        ]),
+        command(failure),
+      ];
+  dialog.replaceChildren(
+    el(
+      "div",
+      { class: "dialog-top" },
+      el("h2", { id: "detail-title" }, policyName, el("span", { class: "on" }, " on "), problemName),
+      close,
+    ),
+    ...body,
+    el("h3", {}, "Configuration"),
+    configurationTable(policyOf.get(policyName).configuration.concat(problemOf.get(problemName).configuration)),
+  );
+  dialog.showModal();
+  dialog.scrollTop = 0;
+  for (const holder of dialog.querySelectorAll(".plot")) holder.draw();
+}
+
+const facts = (pairs) =>
+  el(
+    "dl",
+    { class: "facts" },
+    pairs
+      .filter(([, value]) => value !== null && value !== undefined && value !== "")
+      .map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, String(value)))),
+  );
+
+// Quoted for a shell: a name may hold brackets, spaces or quotes.
+const quoted = (text) => (/^[\w.@/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+const command = ({ policy, problem, horizon, trials, seed }) =>
+  el(
+    "pre",
+    { class: "command" },
+    `showdown run --policies ${quoted(policy)} --problems ${quoted(problem)} --trials ${trials} --horizon ${horizon} --seed ${seed}`,
+  );
+
+function finishedDetail(cell) {
+  const problem = problemOf.get(cell.problem);
+  const numbers = data.metrics.map((metric) => {
+    const shownHere = cell.shown[metric],
+      absolute = cell.absolute[metric],
+      unit = problem.units[metric];
+    const own = metric === "time" ? `${duration(absolute.mean)} a trial` : withError(absolute.mean, absolute.sem);
+    return [
+      METRIC_NAMES[metric],
+      unit?.startsWith("%") ? `${withError(shownHere.mean, shownHere.sem, unit)} ${unit}  (${own})` : own,
+    ];
+  });
+  const published = cell.paper.map((entry) => {
+    const difference = entry.mean - entry.paper_mean;
+    return el(
+      "tr",
+      { class: entry.agrees ? "agrees" : "differs" },
+      el(
+        "th",
+        { scope: "row" },
+        `${METRIC_NAMES[entry.metric]}, ${entry.unit}`,
+        el("small", {}, ` ${SOURCE_NAMES[entry.source]}`),
+      ),
+      el("td", {}, withError(entry.mean, entry.sem, entry.unit)),
+      el("td", {}, withError(entry.paper_mean, entry.paper_sem, entry.unit)),
+      el("td", {}, `${difference > 0 ? "+" : ""}${format(difference)}`),
+      el("td", {}, entry.agrees ? "✓ agrees" : "✗ differs"),
+    );
+  });
+  const strip = (metric) => {
+    const holder = el("div", { class: "plot" });
+    holder.draw = () =>
+      holder.replaceChildren(
+        stripChart(cell.distribution[metric], roomIn(holder), `${METRIC_NAMES[metric]} of each trial`),
+      );
+    return [
+      el(
+        "h3",
+        {},
+        `${METRIC_NAMES[metric]} of ${cell.distribution[metric].length < cell.trials ? `${cell.trials} trials (quantiles)` : plural(cell.trials, "trial")}`,
+      ),
+      holder,
+    ];
+  };
+  const line = el("div", { class: "plot" });
+  line.draw = () =>
+    line.replaceChildren(curveChart(cell.problem, new Map([[cell.policy, 0]]), roomIn(line), el("div")));
+  return [
+    facts([
+      ...numbers,
+      ["rank on the problem", cell.rank.cumulative],
+      ["stuck trials (regret above half of Uniform's)", cell.stuck === undefined ? null : `${cell.stuck} %`],
+      ["trials × steps", `${cell.trials} × ${cell.horizon.toLocaleString("en")}`],
+      ["seed", cell.seed],
+      ["to compile, to run", `${duration(cell.compile_seconds)}, ${duration(cell.run_seconds)}`],
+      ["context, actions", problem.context_dim === null ? null : `${problem.context_dim}, ${problem.num_actions}`],
+      ["finished", cell.finished],
+      ["cell", cell.cell],
+    ]),
+    published.length
+      ? el(
+          "div",
+          { class: "scroll" },
+          el(
+            "table",
+            { class: "published" },
+            el("caption", {}, "Beside the paper"),
+            el(
+              "thead",
+              {},
+              el(
+                "tr",
+                {},
+                ["", "ours", "published", "difference", ""].map((text) => el("th", { scope: "col" }, text)),
+              ),
+            ),
+            el("tbody", {}, published),
+          ),
+        )
+      : el("p", { class: "hint" }, "No number was published for this cell."),
+    ...strip("cumulative"),
+    ...strip("simple"),
+    el("h3", {}, "Cumulative regret over time, mean ± s.e."),
+    line,
+    cell.actions.length ? el("h3", {}, "How often each action was played") : null,
+    cell.actions.length ? actionBars(cell.actions) : null,
+    el("h3", {}, "Again"),
+    command(cell),
+  ].filter(Boolean);
+}
+
+// One dot per trial, moved up where others are near; a line at the mean.
+function stripChart(values, width, label) {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const { root, frame, plot } = chart({
+    width,
+    height: 96,
+    left: 10,
+    bottom: 26,
+    top: 8,
+    right: 16,
+    label: `${label}: from ${format(Math.min(...values))} to ${format(Math.max(...values))}`,
+    x: (range) => linearScale([Math.min(...values), Math.max(...values)], [range[0] + 8, range[1] - 8]),
+  });
+  const stacked = new Map();
+  for (const value of [...values].sort((one, other) => one - other)) {
+    const x = frame.x(value),
+      bin = Math.round(x / 7),
+      level = stacked.get(bin) ?? 0;
+    stacked.set(bin, level + 1);
+    plot.append(
+      svg("circle", { cx: x, cy: Math.max(frame.top + 3, frame.bottom - 5 - level * 7), r: 3, class: "trial" }),
+    );
+  }
+  plot.append(
+    svg(
+      "line",
+      { x1: frame.x(mean), x2: frame.x(mean), y1: frame.top, y2: frame.bottom, class: "median" },
+      svg("title", {}, `mean ${format(mean)}`),
+    ),
+  );
+  return root;
+}
+
+const actionBars = (shares) =>
+  el(
+    "ol",
+    { class: "actions", start: "0" },
+    shares.map((share, action) =>
+      el(
+        "li",
+        { "aria-label": `action ${action}: ${share} %` },
+        el("span", { class: "share", style: `width:${clamp(share, 0, 100)}%` }),
+        el("span", { class: "percent" }, `${action}: ${format(share)} %`),
+      ),
+    ),
+  );
+
+function configurationTable(rows) {
+  return el(
+    "div",
+    { class: "scroll" },
+    el(
+      "table",
+      { class: "configuration" },
+      el(
+        "tbody",
+        {},
+        rows.map(({ of, field, value }) =>
+          el(
+            "tr",
+            {},
+            el("th", { scope: "row" }, field),
+            el("td", {}, value),
+            el("td", { class: "comment" }, data.comments[`${of}.${field}`] ?? "", el("small", {}, ` ${of}`)),
+          ),
+        ),
+      ),
+    ),
+  );
+}

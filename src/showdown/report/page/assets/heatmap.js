@@ -1,0 +1,71 @@
+// Policies × problems at a glance: colour by value on a logarithmic scale, or by rank.
+function heatmap() {
+  const ranked = state.color === "rank";
+  const relative = (problem) => unitOf(problem).startsWith("%");
+  const values = data.cells
+    .filter((cell) => relative(problemOf.get(cell.problem)))
+    .map((cell) => cell.shown[state.metric]?.mean)
+    .filter((value) => value > 0);
+  const low = Math.log(Math.min(...values, 100)),
+    high = Math.log(Math.max(...values, 1));
+  const counts = new Map(
+    data.problems.map((problem) => [problem.name, data.cells.filter((cell) => cell.problem === problem.name).length]),
+  );
+  const fraction = (cell, problem) => {
+    if (ranked || !relative(problem)) return (cell.rank[state.metric] - 1) / Math.max(1, counts.get(problem.name) - 1);
+    return (Math.log(Math.max(cell.shown[state.metric].mean, Math.exp(low))) - low) / (high - low || 1);
+  };
+  const short = (value) =>
+    Math.abs(value) >= 10 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(2)));
+  const rowOf = (policy) =>
+    data.problems.map((problem) => {
+      const cell = cellOf(policy.name, problem.name);
+      if (!cell?.shown[state.metric]) return el("td", {}, cellButton(policy, problem, { text: "", label: "" }));
+      const { background, color } = heat(fraction(cell, problem));
+      const { mean } = cell.shown[state.metric];
+      const told = `${format(mean)} ${unitOf(problem)}, rank ${cell.rank[state.metric]} of ${counts.get(problem.name)}`;
+      const text = ranked ? String(cell.rank[state.metric]) : short(mean);
+      return el(
+        "td",
+        {},
+        cellButton(policy, problem, {
+          text,
+          label: told,
+          mark: "tile",
+          style: `background:${background};color:${color}`,
+        }),
+      );
+    });
+  const columns = data.problems.map((problem) => sortButton(problem.name, problem.name, `Sort by ${problem.name}`));
+  const caption = `Heat map of ${METRIC_NAMES[state.metric]} by ${ranked ? "rank" : "value"}`;
+  const table = policyTable({ caption, columns, rowOf, kind: "heat" });
+  const steps = [0, 0.2, 0.4, 0.6, 0.8, 1];
+  const ends = ranked
+    ? ["first", "last"]
+    : values.length
+      ? [format(Math.exp(low)), `${format(Math.exp(high))} %`]
+      : ["first", "last"];
+  const legend = el(
+    "div",
+    { class: "legend-heat", "aria-hidden": "true" },
+    el("span", {}, ends[0]),
+    el("span", {
+      class: "ramp",
+      style: `background:linear-gradient(90deg,${steps.map((step) => heat(step).background).join(",")})`,
+    }),
+    el("span", {}, ends[1]),
+  );
+  const control = select(
+    "colour by",
+    [
+      ["value", "value"],
+      ["rank", "rank on the problem"],
+    ],
+    state.color,
+    (value) => {
+      state.color = value;
+      showView();
+    },
+  );
+  return { nodes: [el("div", { class: "controls" }, control, legend), table.node], arrange: table.arrange };
+}

@@ -1,0 +1,95 @@
+// What the three tables of policies × problems share: sticky headings, rows that can be reordered without rebuilding.
+function sortButton(key, text, hint) {
+  const button = el("button", { type: "button", class: "sort", title: hint }, text);
+  const heading = el("th", { scope: "col", "data-key": key }, button);
+  button.addEventListener("click", () => {
+    state.sort = { key, descending: state.sort.key === key && !state.sort.descending };
+    refreshRows();
+  });
+  return heading;
+}
+
+// `columns` are headings, `rowOf(policy)` gives the cells of one row; `only` leaves policies out.
+function policyTable({ caption, columns, rowOf, kind, only = () => true }) {
+  const rows = new Map();
+  const body = el("tbody");
+  for (const policy of data.policies.filter(only)) {
+    rows.set(policy.name, el("tr", {}, el("th", { scope: "row", title: policy.family }, policy.name), rowOf(policy)));
+  }
+  const table = el(
+    "table",
+    { class: kind },
+    el("caption", {}, caption),
+    el("thead", {}, el("tr", {}, sortButton("name", "policy", "Sort by name"), columns)),
+    body,
+  );
+  const nothing = el("p", { class: "nothing", hidden: true }, "No policy matches the filter.");
+  const wrapper = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, table);
+  const arrange = () => {
+    const ordered = sortedPolicies().filter(only);
+    let visible = 0;
+    for (const policy of ordered) {
+      const row = rows.get(policy.name);
+      row.hidden = !isShown(policy);
+      visible += !row.hidden;
+    }
+    body.append(...ordered.map((policy) => rows.get(policy.name)));
+    nothing.hidden = visible > 0;
+    for (const heading of table.querySelectorAll("th[data-key]")) {
+      const active = heading.dataset.key === state.sort.key;
+      if (active) heading.setAttribute("aria-sort", state.sort.descending ? "descending" : "ascending");
+      else heading.removeAttribute("aria-sort");
+    }
+  };
+  arrange();
+  rove(table, "button.cell");
+  return { node: el("div", {}, wrapper, nothing), arrange };
+}
+
+// The button that stands for one (policy, problem), whatever became of it.
+function cellButton(policy, problem, { text, label, mark = "", style = "" }) {
+  const failure = failureOf(policy.name, problem.name);
+  if (!cellOf(policy.name, problem.name)) {
+    if (!failure) return el("span", { class: "absent", title: `${policy.name} was not run on ${problem.name}` }, "·");
+    return el(
+      "button",
+      {
+        type: "button",
+        class: "cell failed",
+        title: failure.reason,
+        "aria-label": `${policy.name} on ${problem.name}: ${failure.status}`,
+        onclick: () => openDetail(policy.name, problem.name),
+      },
+      failure.status,
+    );
+  }
+  return el(
+    "button",
+    {
+      type: "button",
+      class: `cell ${mark}`,
+      style,
+      "aria-label": `${policy.name} on ${problem.name}: ${label}`,
+      onclick: () => openDetail(policy.name, problem.name),
+    },
+    text,
+  );
+}
+
+// The lowest value of each problem, among all policies: filtering does not crown another.
+function bests(metric) {
+  return new Map(
+    data.problems.map((problem) => {
+      const values = data.policies
+        .map((policy) => shown(policy.name, problem.name, metric))
+        .filter((value) => value !== null);
+      return [problem.name, values.length ? Math.min(...values) : null];
+    }),
+  );
+}
+
+const unitOf = (problem) => problem.units[state.metric] ?? "";
+const commonUnit = () => {
+  const units = new Set(data.problems.map(unitOf).filter(Boolean));
+  return units.size === 1 ? [...units][0] : null;
+};

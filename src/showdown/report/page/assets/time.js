@@ -1,0 +1,137 @@
+// Time against regret on one problem; the front joins what nothing else beats in both.
+function timeView() {
+  const holder = el("div", { class: "plot" }),
+    readout = el("div", { class: "readout", "aria-live": "polite" });
+  const points = data.policies
+    .filter(isShown)
+    .map((policy) => {
+      const cell = cellOf(policy.name, state.problem);
+      return (
+        cell && {
+          name: policy.name,
+          cell,
+          seconds: cell.absolute.time.mean,
+          regret: cell.shown.cumulative.mean,
+          error: cell.shown.cumulative.sem,
+        }
+      );
+    })
+    .filter((point) => point && point.seconds > 0);
+  responsive(holder, (width) => timeChart(points, width, readout));
+  const unit = problemOf.get(state.problem).units.cumulative ?? "";
+  const front = points.filter(({ cell }) => cell.front).sort((one, other) => one.seconds - other.seconds);
+  const list = front.map(({ name, seconds, regret }) => `${name} (${duration(seconds)}, ${format(regret)})`).join("; ");
+  return {
+    nodes: [
+      el("div", { class: "controls" }, problemPicker()),
+      el(
+        "p",
+        { class: "hint" },
+        `Cumulative regret (${unit}) against the time of one trial, both logarithmic. Filled: nothing is both faster and better.`,
+      ),
+      holder,
+      readout,
+      front.length ? el("p", { class: "hint" }, `On the front: ${list}.`) : null,
+    ].filter(Boolean),
+    arrange: showView,
+  };
+}
+
+function timeChart(points, width, readout) {
+  if (!points.length) return el("p", { class: "nothing" }, "No finished cell matches the filter.");
+  const height = Math.round(clamp(width * 0.6, 280, 520));
+  const positive = points.map(({ regret }) => regret).filter((regret) => regret > 0);
+  const logarithmic = positive.length === points.length;
+  const extent = (values, by) => [Math.min(...values) / by, Math.max(...values) * by];
+  const regrets = points.map(({ regret }) => regret);
+  const { root, frame, plot } = chart({
+    width,
+    height,
+    left: width > 500 ? 58 : 42,
+    label: `Time against regret for ${plural(points.length, "policy", "policies")} on ${state.problem}`,
+    xLabel: "time of one trial",
+    yLabel: width > 500 ? "cumulative regret" : "",
+    format: { x: (seconds) => duration(Number(seconds.toPrecision(2))).replace(/\.0+ /, " ") },
+    x: (range) =>
+      logScale(
+        extent(
+          points.map(({ seconds }) => seconds),
+          1.25,
+        ),
+        range,
+      ),
+    y: (range) =>
+      logarithmic
+        ? logScale(extent(regrets, 1.12), range)
+        : linearScale([Math.min(...regrets, 0), Math.max(...regrets) * 1.05], range),
+  });
+  root.setAttribute("role", "group");
+  const front = points.filter(({ cell }) => cell.front).sort((one, other) => one.seconds - other.seconds);
+  plot.append(
+    svg("path", { d: path(front.map(({ seconds, regret }) => [frame.x(seconds), frame.y(regret)])), class: "front" }),
+  );
+  const taken = [];
+  for (const point of [...points].sort((one, other) => one.cell.front - other.cell.front)) {
+    const x = frame.x(point.seconds),
+      y = frame.y(point.regret);
+    const told = `${point.name}: ${duration(point.seconds)}, ${withError(point.regret, point.error)}`;
+    const show = () =>
+      readout.replaceChildren(
+        el(
+          "span",
+          {},
+          el("b", {}, point.name),
+          ` ${duration(point.seconds)} a trial, regret ${withError(point.regret, point.error)}`,
+        ),
+      );
+    const open = () => openDetail(point.name, state.problem);
+    const mark = svg(
+      "circle",
+      {
+        cx: x,
+        cy: y,
+        r: point.cell.front ? 6 : 5,
+        class: point.cell.front ? "dot front" : "dot",
+        tabindex: "0",
+        role: "button",
+        "aria-label": told,
+        onclick: open,
+        onpointerenter: show,
+        onfocus: show,
+      },
+      svg("title", {}, told),
+    );
+    mark.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" || event.key === " ") {
+        event.preventDefault();
+        open();
+      }
+    });
+    plot.append(mark);
+    if (point.cell.front) label(plot, taken, point.name, x, y, frame);
+  }
+  return root;
+}
+
+// A name beside its point, above it or below, wherever no other name stands; none at all rather than two over each other.
+function label(plot, taken, text, x, y, frame) {
+  const wide = text.length * 6.4;
+  for (const [dx, dy, anchor] of [
+    [9, 4, "start"],
+    [-9, 4, "end"],
+    [0, -11, "middle"],
+    [0, 20, "middle"],
+  ]) {
+    const start = x + dx - (anchor === "end" ? wide : anchor === "middle" ? wide / 2 : 0);
+    const box = [start, y + dy - 10, start + wide, y + dy + 3];
+    const inside = box[0] > frame.left && box[2] < frame.right + 8;
+    if (
+      inside &&
+      !taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])
+    ) {
+      taken.push(box);
+      plot.append(svg("text", { x: x + dx, y: y + dy, "text-anchor": anchor, class: "mark" }, text));
+      return;
+    }
+  }
+}

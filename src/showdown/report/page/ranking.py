@@ -1,0 +1,50 @@
+"""Ranks as the page draws them: per problem, their mean, and which policies a rank test cannot tell apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from showdown.analysis.compare import friedman
+from showdown.analysis.ranks import mean_ranks
+from showdown.errors import UsageError
+from showdown.report.page.compact import number
+
+
+def rank_test(summary: pd.DataFrame) -> dict[str, Any]:
+    """Friedman's test with Nemenyi's critical difference; or, under `reason`, why there is none.
+
+    Over the policies that played every problem; where fewer than three did, over the problems that all policies played.
+    """
+    problems = summary["problem"].nunique()
+    counts = summary.groupby("policy")["problem"].nunique()
+    complete = summary[summary["policy"].map(counts) == problems]
+    if complete["policy"].nunique() < 3:
+        complete = summary
+    try:
+        test = friedman(complete)
+    except UsageError as error:
+        return {"reason": str(error)}
+    wide = complete.pivot(index="problem", columns="policy", values="mean").dropna()
+    used = complete[complete["problem"].isin(wide.index)]
+    ranks = mean_ranks(used, list(wide.index)).sort_values("mean_rank", kind="stable")
+    groups = cliques(list(ranks["mean_rank"]), test["critical_difference"])
+    return {
+        "order": [{"policy": row.policy, "rank": number(row.mean_rank)} for row in ranks.itertuples()],
+        "groups": groups,
+        "critical_difference": number(test["critical_difference"]),
+        "p_value": number(test["p_value"], 2),
+        "problems": list(wide.index),
+        "left_out": sorted(set(summary["policy"]) - set(used["policy"])),
+    }
+
+
+def cliques(ranks: list[float], difference: float) -> list[tuple[int, int]]:
+    """Maximal runs (first, last) of two or more sorted mean ranks that lie within the critical difference."""
+    runs: list[tuple[int, int]] = []
+    for first, lowest in enumerate(ranks):
+        last = max(index for index, rank in enumerate(ranks) if rank - lowest <= difference)
+        if last > first and (not runs or last > runs[-1][1]):
+            runs.append((first, last))
+    return runs

@@ -1,0 +1,210 @@
+"""Figures at reduced size: they show what the paper says they show, play through the store, and make files."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from showdown.analysis.curves import Curve
+from showdown.config import override
+from showdown.errors import MissingDataError, ShowdownError, UsageError
+from showdown.policies import policies
+from showdown.policy import Thompson
+from showdown.posteriors import regression
+from showdown.report import figures
+from showdown.report.figures import bbb_linear, posterior_approximations, posterior_feedback, qualitative, ranks, wheel
+from showdown.report.figures.order import Order
+from showdown.report.figures.style import line, save
+
+pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+STEPS = np.arange(1, 11) * 10
+
+
+def canned(level: float) -> Curve:
+    return Curve(STEPS, level * np.sqrt(STEPS), 0.1 * np.sqrt(STEPS))
+
+
+def test_diagonal_is_far_worse_and_precision_diagonal_as_good_at_thirty_dimensions(tmp_path, monkeypatch):
+    order = Order(directory=tmp_path)
+    size = {"trials": 4, "horizon": 1200, "dimensions": (30,)}
+    curves = posterior_approximations.regrets(order, **size)
+    exact, diagonal, precision = (curves[name, 30] for name in ("LinPost", "LinDiagPost", "LinDiagPrecPost"))
+    # 1100, 1730 and 610, with standard errors near 10: no other seed is going to say otherwise
+    assert diagonal.mean[-1] > 1.4 * exact.mean[-1]
+    assert precision.mean[-1] <= exact.mean[-1]
+
+    monkeypatch.setattr("showdown.bench.run.simulate", None)  # a second call plays nothing
+    again = posterior_approximations.regrets(order, **size)
+    assert np.array_equal(again["LinPost", 30].mean, exact.mean)
+    assert len(list((tmp_path / "figures" / "cells").glob("*.parquet"))) == 3
+
+
+def test_more_training_helps_bbb_and_the_exact_solution_stays_ahead(tmp_path):
+    chosen = {label: bbb_linear.lineup(full=False)[label] for label in ("PrecisionDiag", "BBB-1", "BBB-50")}
+    order = Order(directory=tmp_path)
+    curves = bbb_linear.regrets(order, "linear[num_actions=6]", chosen, horizon=800, trials=4)
+    # about 900, 130 and 75
+    assert curves["BBB-1"].mean[-1] > 2 * curves["BBB-50"].mean[-1]
+    assert curves["BBB-50"].mean[-1] > 1.1 * curves["PrecisionDiag"].mean[-1]
+
+
+def test_a_panel_without_its_data_is_left_out_with_a_word(monkeypatch, tmp_path):
+    def regrets(order, name, chosen, **_):
+        if name == "statlog":
+            raise MissingDataError("statlog is not here; fetch it")
+        return {label: canned(2.0) for label in ("exact", "PrecisionDiag", "BBB-1", "BBB-5", "BBB-50")}
+
+    monkeypatch.setattr(bbb_linear, "regrets", regrets)
+    told: list[str] = []
+    figure = figures.draw("bbb-linear", Order(directory=tmp_path, warn=told.append))
+    assert len(figure.axes) == 1
+    assert told == ["the panel 'statlog' is left out: statlog is not here; fetch it"]
+
+
+def test_a_failing_experiment_says_which_cell(tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setattr("showdown.bench.run.simulate", fail)
+    with pytest.raises(ShowdownError, match=r"LinPost\[intercept=False\] on mixed-linear.*ZeroDivisionError"):
+        posterior_approximations.regrets(Order(directory=tmp_path), trials=1, horizon=10)
+
+
+def test_feedback_posteriors_are_those_the_policy_would_hold():
+    truth, exact, again, diagonal = posterior_feedback.runs(Order(), 60)
+    assert truth.shape == (20, 6)
+    assert not np.array_equal(exact.contexts, again.contexts)
+    assert np.array_equal(exact.contexts, diagonal.contexts)
+    assert not np.array_equal(exact.actions, diagonal.actions)
+    belief = posterior_feedback.posterior(exact)
+    held = regression.prior(6, 20, posterior_feedback.PRIOR_PRECISION)
+    deviation = posterior_feedback.NOISE_VARIANCE**0.5
+    absorb = jax.jit(regression.absorb)
+    for context, action, reward in zip(*exact, strict=True):
+        held, _ = absorb(held, jnp.int32(action), context / deviation, reward / deviation)
+    np.testing.assert_allclose(belief.mean, held.mean, atol=1e-4)
+    for context in exact.contexts[:5]:
+        variance = np.einsum("d,kde,e->k", context, belief.covariance, context)
+        np.testing.assert_allclose(variance, regression.variance(held, context), rtol=1e-3)
+    plain = posterior_feedback.without_correlations(belief)
+    assert np.count_nonzero(plain.covariance[0]) == 20
+    assert np.array_equal(np.diag(plain.covariance[3]), np.diag(belief.covariance[3]))
+    first, second = posterior_feedback.most_correlated(belief)
+    assert 0 <= first < second < 20
+
+
+def test_feedback_draws_three_rows_of_six(tmp_path):
+    figure = figures.draw("posterior-feedback", Order(directory=tmp_path))
+    assert len(figure.axes) == 18
+    save(figure, tmp_path / "feedback.pdf")
+    assert (tmp_path / "feedback.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_the_wheel_is_coloured_by_the_problem():
+    best = wheel.best_actions(0.5, 101)
+    inside = np.mean(best[best >= 0] == 0)
+    assert inside == pytest.approx(0.25, abs=0.01)  # δ² of the disk's area
+    corners = {"up right": best[20, 80], "down right": best[80, 80], "up left": best[20, 20], "down left": best[80, 20]}
+    assert corners == {"up right": 1, "down right": 2, "up left": 3, "down left": 4}
+    assert best[0, 0] == -1
+    assert wheel.picture(best).shape == (101, 101, 4)
+    assert wheel.picture(best)[0, 0, 3] == 0
+
+
+def test_published_ranks_are_the_papers(tmp_path):
+    each = ranks.ranked(Order(published=True))
+    means = each.groupby("policy")["rank"].mean()
+    assert len(means) == 53
+    assert means["LinFullPost"] == pytest.approx(14, abs=0.1)  # as printed
+    assert means["Uniform"] == pytest.approx(51.0, abs=0.1)
+    few = ranks.ranked(Order(published=True, policies=["BBB"]))
+    assert few["rank"].mean() == means["BBB"]
+    save(figures.draw("ranks", Order(published=True, policies=["BBB", "RMS"])), tmp_path / "ranks.svg")
+    assert "<svg" in (tmp_path / "ranks.svg").read_text()[:500]
+
+
+def test_ranks_and_regret_of_a_store(stored, tmp_path):
+    names = ("Uniform", "LinPost", "LinGreedy", "<b>$x_1$</b>")
+    cells = {(name, "wheel-0.5"): [10.0 - i, 12.0 - i] for i, name in enumerate(names)}
+    folder = stored(tmp_path / "store", {**cells, ("Uniform", "linear"): [1.0, 1.0]})
+    (folder / "cells" / "foreign.json").write_text("?")
+    told: list[str] = []
+    order = Order(directory=folder, problem="wheel-0.5", warn=told.append)
+    figure = figures.draw("regret", order)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["<b>$x_1$</b>", "LinGreedy", "LinPost"]
+    assert "foreign.json" in told[0]
+    save(figure, tmp_path / "new" / "regret.png")
+    assert (tmp_path / "new" / "regret.png").read_bytes().startswith(b"\x89PNG")
+    assert figures.draw("ranks", order).axes[0].get_yticklabels()[-1].get_text() == "<b>$x_1$</b>"
+    with pytest.raises(UsageError, match="say which problem to draw with --problem; there are"):
+        figures.draw("regret", Order(directory=folder))
+    with pytest.raises(UsageError, match="no cell of the problem 'song'"):
+        figures.draw("regret", Order(directory=folder, problem="song"))
+    with pytest.raises(UsageError, match="holds no finished cell to draw"):
+        figures.draw("ranks", Order(directory=tmp_path / "nowhere"))
+
+
+@pytest.mark.parametrize("name", ["Dropout", "RMS"])  # one that draws at random, one that does not
+def test_beliefs_about_one_variable(name, monkeypatch):
+    monkeypatch.setattr(qualitative, "DRAWS", 6)
+    policy = override(
+        qualitative.sized(policies.get(name), full=False),
+        {"hidden_layers": (16,), "batch_size": 32, "training_steps": 20},
+    )
+    points = qualitative.some_points(0, 60)
+    grid = np.linspace(-3, 3, 5, dtype=np.float32)
+    belief = qualitative.believe(policy, points, grid, seed=0)
+    assert belief.mean.shape == belief.deviation.shape == (5, 3)
+    assert np.isfinite(belief.mean).all()
+    assert (belief.deviation > 0).any()
+
+
+def test_the_qualitative_figure_takes_whatever_is_registered(monkeypatch, tmp_path):
+    there = [name for name in qualitative.WANTED if name in policies]
+    assert {"RMS", "BBB", "NeuralLinear", "Dropout"} <= set(there)
+    assert all(isinstance(qualitative.sized(policies.get(name), full=False), Thompson) for name in there)
+    asked = []
+
+    def believe(policy, points, grid, seed):
+        asked.append(policy)
+        return qualitative.Believed(np.zeros((len(grid), 3)), np.ones((len(grid), 3)))
+
+    monkeypatch.setattr(qualitative, "believe", believe)
+    monkeypatch.setattr(qualitative, "WANTED", ("Unheard", "RMS", "Dropout", "BBB"))
+    figure = figures.draw("qualitative", Order(directory=tmp_path))
+    assert len(asked) == 3
+    assert sum(len(block.axes) for block in figure.subfigs) == 9
+
+
+def test_second_function_is_only_seen_on_the_left():
+    points = qualitative.some_points(0, 90)
+    inputs = np.asarray(points.contexts)[:, 0]
+    assert inputs[np.asarray(points.actions) == 1].max() < 0
+    assert inputs[np.asarray(points.actions) == 0].max() > 0.7
+    truth = qualitative.truth(inputs)
+    assert np.array_equal(truth[:, 0], truth[:, 1])
+
+
+def test_lines_differ():
+    assert len({line(number) for number in range(28)}) == 28
+
+
+def test_wrong_requests_are_one_sentence(tmp_path):
+    with pytest.raises(UsageError, match="no figure is called 'pie'"):
+        figures.draw("pie", Order())
+    figure = figures.draw("ranks", Order(published=True, policies=["BBB"]))
+    with pytest.raises(UsageError, match=r"\.png, \.svg or \.pdf"):
+        save(figure, tmp_path / "figure.gif")
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(UsageError, match="cannot write"):
+        save(figure, tmp_path / "file" / "figure.png")
+
+
+def test_a_figure_drawn_twice_is_the_same_file(tmp_path):
+    for name in ("one", "two"):
+        for suffix in ("png", "svg", "pdf"):
+            save(figures.draw("ranks", Order(published=True, policies=["BBB"])), tmp_path / f"{name}.{suffix}")
+    for suffix in ("png", "svg", "pdf"):
+        assert (tmp_path / f"one.{suffix}").read_bytes() == (tmp_path / f"two.{suffix}").read_bytes()

@@ -1,0 +1,202 @@
+"""The page's data and its one file: numbers from the analysis, nothing from a store as markup, nothing dropped."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from showdown.analysis.curves import mean_curve, thin
+from showdown.bench.store import Store
+from showdown.errors import UsageError
+from showdown.report.page import compact, configuration
+from showdown.report.page.collect import collect
+from showdown.report.page.ranking import cliques, rank_test
+from showdown.report.page.render import embedded, render, write
+
+NASTY = "<script>alert('x')</script>&\"Ж\u2028"
+FINISHED = {
+    ("Uniform", "wheel-0.5"): [590_000.0, 590_200.0],
+    ("LinFullPost", "wheel-0.5"): [9_600.0, 9_700.0],
+    ("LinGreedy", "wheel-0.5"): [10.0, 20.0],
+    ("Uniform", "wheel-0.99"): [100.0, 300.0],
+    ("LinFullPost", "wheel-0.99"): [50.0, 50.0],
+    ("LinGreedy", "wheel-0.99"): [90.0, 110.0],
+    ("LinFullPost", "linear"): [3.0, 5.0],
+    (NASTY, "wheel-0.5"): [1.0, 3.0],
+}
+FAILED = {("LinPost", "wheel-0.5"): ("diverged", "it blew up"), (NASTY, "linear"): ("timeout", NASTY)}
+
+
+@pytest.fixture(scope="module")
+def folder(stored, tmp_path_factory):
+    return stored(tmp_path_factory.mktemp("page"), FINISHED, FAILED)
+
+
+@pytest.fixture(scope="module")
+def page(folder):
+    return collect(folder, command="showdown report", title="A store")
+
+
+def cell(page, policy, problem):
+    return next(cell for cell in page["cells"] if (cell["policy"], cell["problem"]) == (policy, problem))
+
+
+def test_numbers_are_those_of_the_tables(page):
+    exact = cell(page, "LinFullPost", "wheel-0.5")
+    assert exact["shown"]["cumulative"]["mean"] == pytest.approx(100 * 9_650 / 590_100, rel=1e-4)
+    assert exact["absolute"]["cumulative"] == {"mean": 9650, "sem": 50}
+    (published,) = [entry for entry in exact["paper"] if entry["metric"] == "cumulative"]
+    assert (published["paper_mean"], published["agrees"]) == (1.63, True)
+    assert page["agreement"]["paper cumulative"] == {"agree": 3, "compared": 6}  # both Uniforms and this one
+    assert exact["rank"]["cumulative"] == 3
+    assert (cell(page, "LinGreedy", "wheel-0.5")["front"], exact["stuck"]) == (False, 0)
+    by_name = {policy["name"]: policy for policy in page["policies"]}
+    assert by_name["LinGreedy"]["mean_rank"]["cumulative"] == 2
+    assert by_name["LinGreedy"]["family"] == "Linear greedy"
+
+
+def test_a_problem_without_uniform_is_shown_as_it_is(page):
+    units = {problem["name"]: problem["units"]["cumulative"] for problem in page["problems"]}
+    assert units == {"wheel-0.5": "% of Uniform", "wheel-0.99": "% of Uniform", "linear": "regret"}
+    assert cell(page, "LinFullPost", "linear")["shown"]["cumulative"]["mean"] == 4
+
+
+def test_what_did_not_finish_is_told_with_its_reason(page):
+    told = {(entry["policy"], entry["problem"]): (entry["status"], entry["reason"]) for entry in page["unfinished"]}
+    assert told == FAILED
+    assert {policy["name"] for policy in page["policies"]} == {"Uniform", "LinFullPost", "LinGreedy", "LinPost", NASTY}
+
+
+def test_where_it_came_from(page):
+    assert page["about"] == {
+        "versions": ["showdown 0.0.1, jax 0.0.2"],
+        "hardware": ["device abacus, cores 2"],
+        "seeds": ["0"],
+    }
+
+
+def test_broken_and_foreign_files_are_named_and_cost_nothing_else(stored, tmp_path):
+    folder = stored(tmp_path, FINISHED)
+    before = len(collect(folder, command="")["cells"])
+    cells = folder / "cells"
+    (cells / f"notes-{NASTY.replace('/', '')}.txt").write_text("hello")
+    (cells / "half.json").write_text('{"format": 1, "cell"')
+    next(cells.glob("*.parquet")).write_bytes(b"PAR1 and no more")
+    page = collect(folder, command="")
+    assert len(page["cells"]) == before - 1
+    told = " ".join(page["warnings"])
+    assert all(name in told for name in ("notes-", "half.json", ".parquet"))
+
+
+def test_a_store_of_failures_alone_still_makes_a_page(stored, tmp_path):
+    page = collect(stored(tmp_path, {}, FAILED), command="")
+    assert page["cells"] == []
+    assert len(page["unfinished"]) == 2
+    render(page)
+    with pytest.raises(UsageError, match="holds no cell to report"):
+        collect(tmp_path / "nowhere", command="")
+
+
+def test_single_trials_have_no_error(stored, tmp_path):
+    page = collect(stored(tmp_path, {("Uniform", "linear"): [10.0], ("LinPost", "linear"): [5.0]}), command="")
+    exact = cell(page, "LinPost", "linear")
+    assert exact["shown"]["cumulative"] == {"mean": 50, "sem": None}
+    assert exact["curve"]["sem"] is None
+    assert "three policies" in page["rank_tests"]["cumulative"]["reason"]
+
+
+def test_nothing_from_a_store_is_markup(page):
+    text = render(page)
+    assert "<script>alert" not in text
+    assert text.count("<script") == 2
+    (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text, flags=re.DOTALL)
+    assert json.loads(data) == json.loads(json.dumps(page))
+    assert not set("<>&\u2028") & set(data)
+    titled = render({**page, "title": "</title><script>1</script> {{ data }}"})
+    assert titled.count("<script") == 2
+    assert "{{ data }} · showdown</title>" in titled
+
+
+def test_the_page_asks_for_nothing_outside_itself(page):
+    text = render({**page, "cells": [], "unfinished": []})
+    assert not re.findall(r"""(?:src|href)\s*=\s*["'](?!data:,|#)""", text)
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
+    assert "default-src 'none'" in policy
+    assert "script-src 'sha256-" in policy
+    assert "http" not in policy
+
+
+def test_embedding_keeps_every_string():
+    for value in (NASTY, "</script>", "<!--", "]]>", "\\u003c"):
+        assert json.loads(embedded([value])) == [value]
+
+
+def test_a_name_that_is_not_unicode_does_not_cost_the_page(page, tmp_path):
+    path = tmp_path / "deep" / "report.html"
+    write(render({**page, "title": "caf\udce9"}), path)
+    assert "caf" in path.read_text(encoding="utf-8")
+    with pytest.raises(UsageError, match="cannot write"):
+        write("", path / "under-a-file.html")
+
+
+def test_rounding_keeps_four_digits():
+    assert compact.numbers([1234567.0, 0.00012345, -2.0, float("nan"), 0.0]) == [1235000, 0.0001234, -2, None, 0]
+    assert compact.distribution(np.arange(1000.0))[-1] == 999
+    assert len(compact.distribution(np.arange(1000.0))) == compact.MOST_TRIALS
+    assert compact.action_shares([[1, 3], [1, 3]]) == [25, 75]
+    assert compact.action_shares([[1] * 40]) == []
+
+
+def test_thinning_keeps_the_ends():
+    curve = thin(mean_curve(np.arange(1, 201), np.arange(400.0).reshape(2, 200)), 60)
+    assert (curve.steps[0], curve.steps[-1], len(curve.steps)) == (1, 200, 60)
+    np.testing.assert_allclose(curve.mean[[0, -1]], [100, 299])
+    np.testing.assert_allclose(curve.sem, 100)  # sample deviation 200/√2, over √2
+    short = mean_curve(np.array([1]), np.array([[3.0]]))
+    assert thin(short, 60) is short
+    assert np.isnan(short.sem).all()
+
+
+def test_cliques_are_the_maximal_runs_within_the_difference():
+    assert cliques([1.0, 2.0, 2.5, 6.0], 1.5) == [(0, 2)]
+    assert cliques([1.0, 2.0, 3.0, 4.0], 1.0) == [(0, 1), (1, 2), (2, 3)]
+    assert cliques([1.0, 2.0, 3.0], 9.0) == [(0, 2)]
+    assert cliques([1.0, 5.0, 9.0], 1.0) == []
+
+
+def test_the_rank_test_leaves_out_who_did_not_play_everything(stored, tmp_path):
+    names = ("Uniform", "LinPost", "LinGreedy", "LinFullPost")
+    cells = {(name, f"wheel-{delta}"): [float(i)] for i, name in enumerate(names) for delta in (0.5, 0.7, 0.9)}
+    del cells["LinPost", "wheel-0.9"]
+    test = collect(stored(tmp_path, cells), command="")["rank_tests"]["cumulative"]
+    assert [entry["policy"] for entry in test["order"]] == ["Uniform", "LinGreedy", "LinFullPost"]
+    assert [entry["rank"] for entry in test["order"]] == [1, 2, 3]
+    assert test["left_out"] == ["LinPost"]
+    assert len(test["problems"]) == 3
+
+
+def test_a_configuration_is_read_layer_by_layer(folder):
+    record = next(record for record in Store(folder).cells() if record["policy"] == "LinFullPost")
+    stored_policy = record["identity"]["policy"]
+    rows = configuration.rows(stored_policy)
+    assert rows[0] == {"of": "WarmUp", "field": "pulls", "value": "3"}
+    assert {"of": "LinearUnknownNoise", "field": "intercept", "value": "true"} in rows
+    assert configuration.comments(stored_policy)["LinearUnknownNoise.noise_shape"].startswith("a0")
+    assert configuration.comments({"kind": "Unheard", "field": 1}) == {}
+    assert configuration.family(stored_policy) == "Linear unknown noise"
+    assert configuration.family({"kind": "ConstantSGD"}) == "Constant SGD"
+    assert configuration.rows({"kind": "A", "numerics": 1, "pulls": 1, "layers": [4, 2], "prior": None}) == [
+        {"of": "A", "field": "pulls", "value": "1"},
+        {"of": "A", "field": "layers", "value": "(4, 2)"},
+        {"of": "A", "field": "prior", "value": "none"},
+    ]
+
+
+def test_rank_test_needs_three_policies(frame_of):
+    from showdown.analysis.regret import summarise
+
+    summary = summarise(frame_of({("A", "x"): [1], ("B", "x"): [2]}), absolute=True)
+    assert "three policies" in rank_test(summary)["reason"]

@@ -1,0 +1,287 @@
+"""The page in a real browser: no error, no request, and everything it offers works, on a desk and on a phone.
+
+Needs Chromium (Debian: `apt-get install chromium`) and Playwright for Python; skipped where either is missing.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+
+import numpy as np
+import pytest
+
+from showdown.analysis.published import HORIZONS
+from showdown.policies import policies
+from showdown.report.page.collect import collect
+from showdown.report.page.render import render, write
+
+playwright = pytest.importorskip("playwright.sync_api", reason="Playwright for Python is not installed")
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: apt-get install chromium"),
+    pytest.mark.xdist_group("browser"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # Playwright's own pipes, at the end
+]
+SIZES = {"desk": {"width": 1280, "height": 860}, "phone": {"width": 390, "height": 844}}
+SWITCHES = [
+    "--no-sandbox",  # CI runs as root
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+NASTY = "<script>window.hacked = 1</script><img src=x onerror='window.hacked=1'>\"'Жπ"
+PROBLEMS = ("wheel-0.5", "wheel-0.9", "linear")
+REGRETS = {  # per problem: LinGreedy wins the first, LinFullPost the others
+    "Uniform": (5000.0, 900.0, 400.0),
+    "LinFullPost": (90.0, 300.0, 20.0),
+    "LinGreedy": (40.0, 700.0, 60.0),
+    "BBB": (200.0, 650.0, 90.0),
+}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def page_file(stored, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("web")
+    finished = {
+        (policy, problem): [regret * (0.9 + 0.05 * trial) for trial in range(5)]
+        for policy, regrets in REGRETS.items()
+        for problem, regret in zip(PROBLEMS, regrets, strict=True)
+    }
+    finished[NASTY, "wheel-0.5"] = [60.0] * 5
+    failed = {("LinPost", "wheel-0.9"): ("diverged", f"it blew up {NASTY}")}
+    path = folder / "report.html"
+    (folder / "store" / "cells").mkdir(parents=True)
+    (folder / "store" / "cells" / "<b>foreign.json").write_text("not a record")
+    write(render(collect(stored(folder / "store", finished, failed), command="showdown report", title=NASTY)), path)
+    return path
+
+
+@pytest.fixture(params=SIZES)
+def page(browser, page_file, request):
+    yield from opened(browser, page_file, SIZES[request.param])
+
+
+def opened(browser, path, size):
+    """A page that fails the test on any error in its console and on any request but for itself."""
+    context = browser.new_context(viewport=size)
+    page = context.new_page()
+    troubles: list[str] = []
+    page.on("console", lambda message: troubles.append(f"console: {message.text}"))
+    page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
+    page.on("request", lambda asked: troubles.append(f"request: {asked.url}") if asked.url != path.as_uri() else None)
+    page.set_default_timeout(10_000)
+    page.goto(path.as_uri())
+    yield page
+    hacked = page.evaluate("window.hacked")
+    context.close()
+    assert troubles == []
+    assert hacked is None
+
+
+def rows(page) -> list[str]:
+    return page.locator("tbody tr:visible > th").all_inner_texts()
+
+
+def view(page, name: str) -> None:
+    page.click(f"#tab-{name}")
+
+
+def assert_fits(page) -> None:
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_sorting_changes_the_table(page):
+    best = ["LinFullPost", "LinGreedy", "BBB", "Uniform", NASTY, "LinPost"]
+    assert set(rows(page)) == set(best)
+    assert rows(page)[-1] == "LinPost"  # it has no rank
+    page.click('th[data-key="wheel-0.5"] button')
+    assert rows(page) == ["LinGreedy", NASTY, "LinFullPost", "BBB", "Uniform", "LinPost"]
+    assert page.get_attribute('th[data-key="wheel-0.5"]', "aria-sort") == "ascending"
+    page.click('th[data-key="wheel-0.5"] button')
+    assert rows(page) == ["Uniform", "BBB", "LinFullPost", NASTY, "LinGreedy", "LinPost"]
+    page.click('th[data-key="rank"] button')
+    assert rows(page)[:3] == ["LinFullPost", "LinGreedy", NASTY]
+    page.click('th[data-key="time"] button')
+    assert page.get_attribute('th[data-key="rank"]', "aria-sort") is None
+    assert_fits(page)
+
+
+def test_filtering_changes_the_table(page):
+    page.fill("#filter", "ling, bbb")
+    assert sorted(rows(page)) == ["BBB", "LinGreedy"]
+    assert page.inner_text("#count") == "2 of 6 policies"
+    page.fill("#filter", "")
+    page.select_option("#family select", "Linear greedy")
+    assert rows(page) == ["LinGreedy"]
+    page.fill("#filter", "no such policy")
+    assert rows(page) == []
+    assert page.is_visible("text=No policy matches the filter.")
+
+
+def test_the_metric_can_be_changed(page):
+    before = page.inner_text("tbody")
+    page.select_option("#metric select", "simple")
+    assert page.inner_text("tbody") != before
+    page.select_option("#metric select", "time")
+    assert "seconds" in page.inner_text("#view")
+
+
+def test_a_cell_opens_its_detail(page):
+    page.click("button.cell[aria-label^='LinFullPost on wheel-0.5']")
+    dialog = page.locator("dialog[open]")
+    assert "LinFullPost on wheel-0.5" in dialog.inner_text()
+    for told in ("published", "1.63 ± 0.03", "difference", "prior_precision", "noise_shape", "showdown run --policies"):
+        assert told in dialog.inner_text(), told
+    assert dialog.locator("circle.trial").count() == 10
+    assert_fits(page)
+    page.keyboard.press("Escape")
+    assert dialog.count() == 0
+    page.click("button.cell.failed")
+    assert "diverged: it blew up" in page.locator("dialog[open]").inner_text()
+    page.click("dialog button.close")
+    assert page.locator("dialog[open]").count() == 0
+
+
+def test_a_curve_toggles_and_shows_its_values(page):
+    view(page, "curves")
+    page.select_option("#view select", "wheel-0.5")
+    curve = page.locator('path.curve[data-policy="LinFullPost"]')
+    assert curve.count() == 1
+    key = page.locator(".keys button", has_text="LinFullPost")
+    key.click()
+    assert curve.count() == 0
+    assert key.get_attribute("aria-pressed") == "false"
+    key.click()
+    assert curve.count() == 1
+    bands = page.locator("path.band").count()
+    page.click("button.toggle:has-text('s.e.')")
+    assert (bands > 0, page.locator("path.band").count()) == (True, 0)
+    chart = page.locator("#view .chart").bounding_box()
+    page.mouse.move(chart["x"] + chart["width"] - 15, chart["y"] + 60)  # the end of the axis
+    assert "step 20,000" in page.inner_text(".readout")
+    assert "LinFullPost 90.0 ± 3.2" in page.inner_text(".readout")
+    page.click("button.toggle:has-text('logarithmic')")
+    page.click("button.toggle:has-text('% of Uniform')")
+    assert curve.count() == 1
+    page.click("button:has-text('none')")
+    assert page.locator("path.curve").count() == 0
+    assert_fits(page)
+
+
+def test_the_keyboard_is_enough(page):
+    page.focus("#tab-leaderboard")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert page.get_attribute("#tab-curves", "aria-selected") == "true"
+    page.focus("#view .chart")
+    last = page.inner_text(".readout")
+    page.keyboard.press("ArrowLeft")
+    assert page.inner_text(".readout") != last
+    page.focus("#tab-curves")
+    page.keyboard.press("Home")
+    page.locator("button.cell").first.focus()
+    assert page.locator("button.cell[tabindex='0']").count() == 1  # one stop for the whole table
+    first = page.evaluate("document.activeElement.ariaLabel")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert page.locator("dialog[open]").count() == 1
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.ariaLabel") != first
+    page.focus('th[data-key="name"] button')
+    page.keyboard.press("Enter")
+    assert rows(page)[1:] == ["BBB", "LinFullPost", "LinGreedy", "LinPost", "Uniform"]
+
+
+def test_every_view_draws_and_fits(page):
+    view(page, "heatmap")
+    assert page.locator("button.tile").count() == 13
+    page.select_option("#view select", "rank")
+    assert page.locator("button.tile").first.inner_text() in "12345"
+    view(page, "ranks")
+    assert page.locator("rect.box").count() == 5
+    assert "critical difference" in page.inner_text("#view")
+    assert_fits(page)
+    view(page, "time")
+    assert page.locator("circle.dot").count() >= 4
+    assert page.locator("circle.dot.front").count() >= 1
+    page.locator("circle.dot.front").first.press("Enter")
+    assert page.locator("dialog[open]").count() == 1
+    page.keyboard.press("Escape")
+    view(page, "reproduction")
+    assert page.locator("button.agrees").count() > 0
+    assert page.locator("button.differs").count() > 0
+    assert_fits(page)
+
+
+def test_hostile_names_are_text_and_failures_are_told(page):
+    assert page.inner_text("#title") == NASTY
+    assert NASTY in rows(page)
+    assert page.locator("#view img, #foot img, #view script").count() == 0
+    foot = page.inner_text("#foot")
+    for told in (
+        "LinPost on wheel-0.9",
+        "diverged",
+        NASTY,
+        "<b>foreign.json",
+        "abacus",
+        "jax 0.0.2",
+        "showdown report",
+    ):
+        assert told in foot, told
+    assert page.inner_text("button.cell.failed") == "diverged"
+
+
+def test_light_and_dark(browser, page_file):
+    def background(**settings) -> str:
+        context = browser.new_context(**settings)
+        page = context.new_page()
+        page.goto(page_file.as_uri())
+        color = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        page.click("#theme")  # from the system's to light
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(251, 251, 250)"
+        context.close()
+        return color
+
+    assert background(color_scheme="light") != background(color_scheme="dark")
+
+
+@pytest.mark.timeout(300)
+def test_thirteen_problems_sixty_policies_fifty_trials(browser, stored, tmp_path):
+    generator = np.random.default_rng(0)
+    names = [*policies.names()[:20], *(f"policy {number}" for number in range(40))]
+    finished = {
+        (name, problem): list(generator.gamma(3, horizon / 30, 50))
+        for problem, horizon in HORIZONS.items()
+        for name in names
+    }
+    folder = stored(tmp_path / "big", finished, checkpoints=200)
+    path = tmp_path / "big.html"
+    began = time.process_time()  # the machine may be busy with other tests
+    write(render(collect(folder, command="")), path)
+    seconds = time.process_time() - began
+    assert seconds < 10
+    assert path.stat().st_size < 5_000_000
+    for page in opened(browser, path, SIZES["desk"]):
+        assert page.locator("tbody tr").count() == 60
+        assert page.locator("button.cell").count() == 13 * 60
+        sort = """key => {
+            const button = document.querySelector(`th[data-key="${key}"] button`), began = performance.now();
+            button.click();
+            document.body.getBoundingClientRect();
+            return performance.now() - began;
+        }"""
+        timed = [page.evaluate(sort, key) for key in ("mushroom", "rank", "time", "mushroom", "name")]
+        assert sorted(timed)[2] < 200, timed
