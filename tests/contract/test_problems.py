@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -18,10 +20,13 @@ from showdown.problems import problems
 from showdown.simulate import simulate
 
 SHORT = 40
+SHARED_DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
 
 
 @pytest.fixture(params=problems.names())
-def problem(request):
+def problem(request, monkeypatch):
+    if "SHOWDOWN_DATA" not in os.environ and SHARED_DATA.is_dir():
+        monkeypatch.setenv("SHOWDOWN_DATA", str(SHARED_DATA))
     try:
         problem = dataclasses.replace(problems.get(request.param), horizon=SHORT)
         problem.load()
