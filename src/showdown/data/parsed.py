@@ -6,8 +6,6 @@ A table that is there is as good as the file: it can be used where the file, or 
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 import zipfile
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -21,6 +19,7 @@ from showdown.data.catalogue import Dataset, dataset
 from showdown.data.locate import cache_folder, named_folder, require
 from showdown.data.unpack import Unusable, unpacked
 from showdown.errors import MissingDataError
+from showdown.files import write_atomically
 
 Arrays = dict[str, np.ndarray]
 Parse = Callable[..., Arrays]  # called with one stream of bytes per file of the data set
@@ -68,9 +67,6 @@ def _read(path: Path) -> Arrays | None:
 def _keep(path: Path, arrays: Arrays) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".table-") as folder:
-            written = Path(folder) / path.name
-            np.savez(written, **arrays)  # type: ignore[arg-type]
-            os.replace(written, path)
+        write_atomically(path, lambda temporary: np.savez(temporary, **arrays))  # type: ignore[arg-type]
     except OSError:
         pass  # a cache that cannot be written costs a second parsing, no more
