@@ -50,7 +50,7 @@ def _presets(what: What) -> list[dict[str, Any]]:
             "name": entry.name,
             "kind": type(core(entry.value)).__name__,
             "base": entry.base,
-            "summary": summary(entry, registry.entry(entry.base).value if entry.base else None),
+            "summary": summary(registry, entry),
         }
         for entry in registry
     ]

@@ -72,7 +72,7 @@ def _describe_preset(registry: Any, text: str, name: str) -> dict[str, Any]:
         "name": text,
         "what": registry.noun,
         "kind": " of ".join(type(layer).__name__ for layer in layers(value)),
-        "summary": summary(entry, registry.entry(entry.base).value if entry.base else None),
+        "summary": summary(registry, entry),
         "base": base_name,
         "fields": fields,
         "reference": getattr(value, "reference", ""),
@@ -90,12 +90,12 @@ def core(value: Any) -> Any:
     return layers(value)[-1]
 
 
-def summary(entry: Any, base: Any = None) -> str:
+def summary(registry: Any, entry: Any) -> str:
     """One line: what sets a preset apart from its base, or else the class's own sentence."""
     from showdown.config import all_fields
 
-    if base is not None:
-        old = all_fields(base)
+    if entry.base:
+        old = all_fields(registry.entry(entry.base).value)
         changed = {name: item for name, item in all_fields(entry.value).items() if old.get(name) != item}
         told = ", ".join(f"{name}={item}" for name, item in changed.items())
         return f"{entry.base} with {told}" if told else f"the same as {entry.base}"
