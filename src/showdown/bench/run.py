@@ -6,6 +6,7 @@ import os
 import platform
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -133,3 +134,6 @@ def use_compilation_cache() -> None:
         return
     jax.config.update("jax_compilation_cache_dir", str(cache_folder() / "compiled"))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
+    # JAX writes an entry in place, so a process beside this one may be halfway through it, or have been killed there.
+    # JAX then compiles as if there were none, which is right and no news to the user.
+    warnings.filterwarnings("ignore", message="Error reading persistent compilation cache entry", category=UserWarning)
