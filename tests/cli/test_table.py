@@ -12,6 +12,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from showdown.analysis.published import LAYOUTS
 from showdown.analysis.selection import in_order
 from showdown.bench.cell import Cell
 from showdown.bench.store import Store
@@ -190,3 +191,81 @@ def test_the_command_exits_with_2_and_without_a_traceback(tmp_path):
     assert run.returncode == 2
     assert run.stderr.startswith("showdown: there is no folder")
     assert len(run.stderr.splitlines()) == 1
+
+
+@pytest.fixture
+def study(tmp_path) -> Path:
+    """One policy of each kind of table on a real problem of all of them, on a wheel and on one the paper ranks."""
+    store = Store(tmp_path / "study")
+    for problem in ("adult", "statlog", "wheel-0.7", "wheel-0.99"):
+        for policy, regret in (("Uniform", 200.0), ("RMS", 20.0), ("RMS2@linear", 30.0), ("LinPost", 10.0)):
+            store.write_done(cell(policy, problem, 2), [(policy, problem)], outcome([regret, regret + 2]), {})
+    return store.directory
+
+
+NETWORKS = ["RMS", "Uniform", "LinPost"]
+LINEAR_MODELS = ["RMS2@linear", "Uniform", "LinPost"]
+REAL = ["statlog", "adult"]
+
+
+@pytest.mark.parametrize(
+    ("table", "rows", "columns", "metric", "unit"),
+    [
+        ("main", NETWORKS, ["mean_rank", "statlog"], "cumulative", "% of Uniform"),
+        ("nonlinear-cumulative", NETWORKS, REAL, "cumulative", "% of Uniform"),
+        ("nonlinear-simple", NETWORKS, REAL, "simple", "% of Uniform"),
+        ("nonlinear-time", NETWORKS, REAL, "time", "% of RMS"),
+        ("wheel-cumulative", NETWORKS, ["wheel-0.7", "wheel-0.99"], "cumulative", "% of Uniform"),
+        ("wheel-simple", NETWORKS, ["wheel-0.7", "wheel-0.99"], "simple", "% of Uniform"),
+        ("linear-cumulative", LINEAR_MODELS, REAL, "cumulative", "regret"),
+        ("linear-simple", LINEAR_MODELS, REAL, "simple", "regret per step"),
+    ],
+)
+def test_each_of_the_papers_tables(show, study, table, rows, columns, metric, unit):
+    """Its columns in its order, its policies, its metric and its unit, alone and beside its own numbers."""
+    alone = json.loads(show(study, "--paper", table, "--json").stdout)
+    beside = json.loads(show(study, "--paper", table, "--json", "--against", "paper").stdout)
+    for shown in (alone, beside):
+        cells = [row for row in shown["rows"] if row["problem"] != "mean_rank"]
+        assert {row["policy"] for row in shown["rows"]} == set(rows)
+        assert list(dict.fromkeys(row["problem"] for row in shown["rows"])) == columns
+        assert {(row["metric"], row["unit"]) for row in cells} == {(metric, unit)}
+        assert all(row["paper_mean"] is not None for row in cells if shown is beside)
+    assert beside["agreement"]["compared"] == 3 * len([name for name in columns if name != "mean_rank"])
+
+
+def test_the_main_table_ranks_over_the_papers_problems_and_names_what_is_missing(show, study):
+    table = json.loads(show(study, "--paper", "main", "--json").stdout)
+    assert "mean rank over statlog, adult, wheel-0.99" in table["notes"]  # not wheel-0.7
+    missing = "no finished cell on mushroom, covertype, financial, jester, which the paper's table has"
+    assert missing in table["notes"]
+
+
+def test_a_policy_of_ones_own_is_in_every_table(show, study):
+    name = "LinPost[prior_precision=2.0]"
+    Store(study).write_done(cell(name, "statlog", 2), [(name, "statlog")], outcome([1.0, 2.0]), {})
+    for table in ("main", "linear-simple"):
+        assert name in show(study, "--paper", table, "--against", "paper").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--paper", "wheel-simpel"), "did you mean 'wheel-simple'"),
+        (("--paper", "main", "--metric", "simple"), "--paper main says by itself what --metric would"),
+        (("--paper", "main", "--problems", "statlog"), "what --problems would"),
+        (("--paper", "nonlinear-time", "--expected"), "no meaning for times"),
+    ],
+)
+def test_a_wrong_request_of_a_papers_table_is_one_sentence(show, study, arguments, told):
+    with pytest.raises(UsageError, match=told):
+        show(study, *arguments)
+
+
+def test_a_table_of_the_paper_without_a_column_says_what_it_is_about(show, results):
+    with pytest.raises(UsageError, match="linear-simple is about mushroom, statlog.* and none of them is finished"):
+        show(results, "--paper", "linear-simple")
+
+
+def test_the_names_of_the_papers_tables_are_those_of_the_published_numbers():
+    assert tuple(LAYOUTS) == command.PAPER_TABLES

@@ -16,6 +16,16 @@ from showdown.errors import UsageError
 METRICS = ("cumulative", "simple", "time")
 FORMATS = ("text", "markdown", "latex", "csv", "json")
 SOURCES = ("paper", "paper-linear")
+PAPER_TABLES = (
+    "main",
+    "nonlinear-cumulative",
+    "nonlinear-simple",
+    "nonlinear-time",
+    "wheel-cumulative",
+    "wheel-simple",
+    "linear-cumulative",
+    "linear-simple",
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -24,7 +34,12 @@ def register(app: typer.Typer) -> None:
 
 def table_command(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where results are kept.")] = Path("results"),
-    metric: Annotated[str, typer.Option(help=f"What to show: {', '.join(METRICS)}.")] = "cumulative",
+    metric: Annotated[
+        str | None, typer.Option(help=f"What to show: {', '.join(METRICS)}.", show_default="cumulative")
+    ] = None,
+    paper: Annotated[
+        str | None, typer.Option(metavar="TABLE", help=f"One of the paper's tables: {', '.join(PAPER_TABLES)}.")
+    ] = None,
     absolute: Annotated[bool, typer.Option("--absolute", help="Regret or seconds as they are, not relative.")] = False,
     expected: Annotated[bool, typer.Option("--expected", help="Regret of mean rewards, not of drawn ones.")] = False,
     output: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "text",
@@ -45,15 +60,20 @@ def table_command(
     sort: Annotated[str | None, typer.Option(help="Best first by a problem, or by rank.")] = None,
 ) -> None:
     """Print mean ± standard error of every finished cell, relative to Uniform."""
-    _check_choice("metric", metric, METRICS)
+    if paper is not None:
+        _check_choice("paper", paper, PAPER_TABLES)
+        given = {"--metric": metric, "--problems": problems, "--absolute": absolute}
+        for option in (name for name, value in given.items() if value):
+            raise UsageError(f"--paper {paper} says by itself what {option} would: leave one of them out")
+    _check_choice("metric", metric or METRICS[0], METRICS)
     output = "json" if as_json else output
     _check_choice("format", output, FORMATS)
     if against is not None:
         _check_choice("against", against, SOURCES)
     if absolute and against == "paper":
         raise UsageError("the paper's numbers are relative to Uniform, or to RMS for time: leave out --absolute")
-    if metric == "time" and expected:
-        raise UsageError("--expected is about rewards and has no meaning for --metric time")
+    if expected and (metric == "time" or paper == "nonlinear-time"):
+        raise UsageError("--expected is about rewards and has no meaning for times")
     if not directory.is_dir():
         raise UsageError(f"there is no folder {directory}; `showdown run --out {directory}` makes one")
 
@@ -61,7 +81,7 @@ def table_command(
     from showdown.bench.store import Store
     from showdown.policies import policies as known_policies
     from showdown.problems import problems as known_problems
-    from showdown.report.assemble import Request, assemble
+    from showdown.report.assemble import Request, assemble, in_layout
 
     store = Store(directory)
     records = store.cells()
@@ -73,7 +93,7 @@ def table_command(
         told = f" ({failed} did not finish)" if failed else ""
         raise UsageError(f"{directory} holds no finished cell{told}; `showdown run --out {directory}` makes some")
     request = Request(
-        metric=metric,
+        metric=metric or METRICS[0],
         absolute=absolute,
         expected=expected,
         source=against,
@@ -85,7 +105,10 @@ def table_command(
         known_problems=known_problems.names(),
     )
     filters = {"horizon": horizon, "seed": seed, "trials": trials}
-    table = assemble(select(frame, **filters), request)
+    selection = select(frame, **filters)
+    if paper is not None:
+        request = in_layout(paper, request, selection.frame)
+    table = assemble(selection, request)
     asked = {"policy": request.policies, "problem": request.problems}
     table.not_shown.extend(_unfinished(records, asked, filters))
     _print(table, output)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
 from showdown.analysis import SUMMARY
 from showdown.analysis.agreement import against
 from showdown.analysis.elapsed import elapsed
-from showdown.analysis.published import ABSOLUTE_SOURCES, HORIZONS, RANKED_PROBLEMS, published
+from showdown.analysis.published import ABSOLUTE_SOURCES, HORIZONS, RANKED_PROBLEMS, layout, published
 from showdown.analysis.ranks import mean_ranks
 from showdown.analysis.regret import summarise
 from showdown.analysis.selection import Selection, in_order
@@ -28,7 +28,8 @@ class Request:
     absolute: bool = False
     expected: bool = False
     source: str | None = None  # published numbers to stand beside ours
-    rank: bool = False
+    rank: bool = False  # over the problems shown; over the paper's ten in its own layout or beside its numbers
+    layout: str | None = None  # one of the paper's tables, which then says metric, columns and rows
     sort: str | None = None  # a problem, or "rank"
     policies: list[str] | None = None  # rows, in order; None: all, in the order of `known_policies`
     problems: list[str] | None = None  # columns, likewise
@@ -52,7 +53,7 @@ def assemble(selection: Selection, request: Request) -> Table:
     columns = frame[frame["problem"].isin(shown["problem"])]  # with the policies that others are relative to
     rows = _summary(columns, request, request.absolute or request.source in ABSOLUTE_SOURCES)
     rows = rows[request.shows(rows)]
-    notes = _left_out_notes(selection.left_out[request.shows(selection.left_out)])
+    notes = _absent_notes(frame, request) + _left_out_notes(selection.left_out[request.shows(selection.left_out)])
     title = _title(rows, request)
     paper = None
     if request.source is not None:
@@ -63,7 +64,7 @@ def assemble(selection: Selection, request: Request) -> Table:
     policies = _ordered(rows["policy"], request.policies, request.known_policies)
     problems = _ordered(rows["problem"], request.problems, request.known_problems)
     if request.rank:
-        over = list(RANKED_PROBLEMS) if paper is not None else problems
+        over = list(RANKED_PROBLEMS) if paper is not None or request.layout is not None else problems
         ranked = _rank_rows(_summary(frame, request, True), paper, over)
         notes.append(f"mean rank over {', '.join(in_order(frame.loc[frame['problem'].isin(over), 'problem'], over))}")
         rows = pd.concat([ranked[ranked["policy"].isin(policies)], rows], ignore_index=True)
@@ -71,6 +72,27 @@ def assemble(selection: Selection, request: Request) -> Table:
     if request.sort is not None:
         policies = _sorted(policies, rows, request.sort)
     return Table(title, rows, policies, problems, notes)
+
+
+def in_layout(name: str, request: Request, frame: pd.DataFrame) -> Request:
+    """`request` for one of the paper's tables: its metric, its columns, and every policy that has no other table."""
+    paper = layout(name)
+    there = frame["problem"].drop_duplicates()
+    problems = [problem for problem in paper.problems if problem in set(there)]
+    if not problems:
+        raise UsageError(f"the table {name} is about {', '.join(paper.problems)}, and none of them is finished there")
+    rows = [policy for policy in frame["policy"].drop_duplicates() if policy not in paper.elsewhere]
+    wanted = request.policies if request.policies is not None else in_order(pd.Series(rows), request.known_policies)
+    return replace(
+        request,
+        layout=name,
+        metric=paper.metric,
+        absolute=paper.source in ABSOLUTE_SOURCES,
+        source=paper.source if request.source is not None else None,
+        rank=request.rank or paper.rank,
+        policies=wanted,
+        problems=problems,
+    )
 
 
 def _summary(frame: pd.DataFrame, request: Request, absolute: bool) -> pd.DataFrame:
@@ -137,6 +159,13 @@ def _left_out_notes(left_out: pd.DataFrame) -> list[str]:
         where = ", ".join(cells["problem"].drop_duplicates())
         notes.append(f"left out: {size}{values} on {where} ({told[because]})")
     return notes
+
+
+def _absent_notes(frame: pd.DataFrame, request: Request) -> list[str]:
+    if request.layout is None:
+        return []
+    absent = [name for name in layout(request.layout).problems if name not in set(frame["problem"])]
+    return [f"no finished cell on {', '.join(absent)}, which the paper's table has"] if absent else []
 
 
 def _horizon_notes(rows: pd.DataFrame) -> list[str]:

@@ -10,6 +10,7 @@ Reference: Riquelme, Tucker, Snoek, "Deep Bayesian Bandits Showdown", ICLR 2018.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
@@ -23,6 +24,18 @@ SOURCES = {
     "paper-linear": ("linear_cumulative", "linear_simple"),
 }
 ABSOLUTE_SOURCES = ("paper-linear",)  # regret itself; the others are relative to Uniform, or to RMS for time
+
+# The eight tables by the name a user asks for them.
+LAYOUTS = {
+    "main": "main_cumulative",
+    "nonlinear-cumulative": "nonlinear_cumulative",
+    "nonlinear-simple": "nonlinear_simple",
+    "nonlinear-time": "nonlinear_time",
+    "wheel-cumulative": "wheel_cumulative",
+    "wheel-simple": "wheel_simple",
+    "linear-cumulative": "linear_cumulative",
+    "linear-simple": "linear_simple",
+}
 
 # Steps of a trial. The wheel's is not stated there; 20,000 reproduces the published standard errors.
 HORIZONS = {
@@ -73,3 +86,28 @@ def published(source: str, metric: str) -> pd.DataFrame:
         raise UsageError(f"nothing was published under {source} for the metric {metric!r}")
     names = {"preset": "policy", "mean": "paper_mean", "sem": "paper_sem"}
     return chosen.rename(columns=names)[["policy", "problem", "paper_mean", "paper_sem"]].reset_index(drop=True)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How one of the paper's tables is arranged."""
+
+    metric: str
+    source: str
+    problems: tuple[str, ...]  # its columns, in order
+    elsewhere: frozenset[str]  # presets whose numbers are published, but not in this source
+    rank: bool  # whether it begins with a column of mean ranks
+
+
+def layout(name: str) -> Layout:
+    """Of one of the eight tables, by its name in `LAYOUTS`."""
+    everything = _tables()
+    rows = everything[everything["table"] == LAYOUTS[name]]
+    cells = rows[rows["problem"] != "mean_rank"]
+    return Layout(
+        metric=cells["metric"].iloc[0],
+        source="paper-linear" if LAYOUTS[name] in SOURCES["paper-linear"] else "paper",
+        problems=tuple(cells["problem"].drop_duplicates()),
+        elsewhere=frozenset(everything["preset"]) - frozenset(rows["preset"]),
+        rank=len(cells) < len(rows),
+    )
