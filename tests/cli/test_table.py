@@ -241,11 +241,39 @@ def test_the_main_table_ranks_over_the_papers_problems_and_names_what_is_missing
     assert missing in table["notes"]
 
 
+def test_a_preset_with_other_values_is_where_the_preset_is(show, study):
+    for name in ("LinPost[prior_precision=2.0]", "RMS[learning_rate=0.5]"):
+        Store(study).write_done(cell(name, "statlog", 2), [(name, "statlog")], outcome([1.0, 2.0]), {})
+    main, linear = (show(study, "--paper", table).stdout for table in ("main", "linear-simple"))
+    assert "LinPost[prior_precision=2.0]" in main
+    assert "RMS[learning_rate=0.5]" in main
+    assert "LinPost[prior_precision=2.0]" in linear
+    assert "RMS" not in linear.replace("RMS2@linear", "")
+
+
 def test_a_policy_of_ones_own_is_in_every_table(show, study):
-    name = "LinPost[prior_precision=2.0]"
-    Store(study).write_done(cell(name, "statlog", 2), [(name, "statlog")], outcome([1.0, 2.0]), {})
-    for table in ("main", "linear-simple"):
-        assert name in show(study, "--paper", table, "--against", "paper").stdout
+    own = Cell("Mine", "statlog", policies.get("LinPost[prior_precision=3.0]"), problems.get("statlog"), 2, 0)
+    Store(study).write_done(own, [("Mine", "statlog")], outcome([1.0, 2.0]), {})
+    for table in ("main", "nonlinear-time", "linear-simple"):
+        assert "Mine" in show(study, "--paper", table, "--against", "paper").stdout
+
+
+def test_only_failures_of_the_table_are_named(show, study):
+    for policy in ("SGFS", "SGFS@linear"):
+        Store(study).write_failed(cell(policy, "statlog", 2), [(policy, "statlog")], "timeout", "too long", {})
+    shown = json.loads(show(study, "--paper", "main", "--json").stdout)
+    assert [row["policy"] for row in shown["not_shown"]] == ["SGFS"]
+
+
+def test_a_table_other_than_main_ranks_over_what_it_shows(show, study):
+    assert "mean rank over wheel-0.7, wheel-0.99" in show(study, "--paper", "wheel-simple", "--sort", "rank").stdout
+
+
+def test_the_main_table_ranks_its_own_rows(show, study):
+    """Uniform, RMS and LinPost, whatever the linear models do."""
+    rows = json.loads(show(study, "--paper", "main", "--json").stdout)["rows"]
+    ranks = {row["policy"]: row["mean"] for row in rows if row["problem"] == "mean_rank"}
+    assert ranks == {"LinPost": 1, "RMS": 2, "Uniform": 3}
 
 
 @pytest.mark.parametrize(
@@ -255,6 +283,8 @@ def test_a_policy_of_ones_own_is_in_every_table(show, study):
         (("--paper", "main", "--metric", "simple"), "--paper main says by itself what --metric would"),
         (("--paper", "main", "--problems", "statlog"), "what --problems would"),
         (("--paper", "nonlinear-time", "--expected"), "no meaning for times"),
+        (("--paper", "main", "--against", "paper-linear"), "--paper main has its own published numbers"),
+        (("--paper", "main", "--policies", "RMS2@linear"), "RMS2@linear has no row in the paper's table main"),
     ],
 )
 def test_a_wrong_request_of_a_papers_table_is_one_sentence(show, study, arguments, told):
@@ -263,7 +293,7 @@ def test_a_wrong_request_of_a_papers_table_is_one_sentence(show, study, argument
 
 
 def test_a_table_of_the_paper_without_a_column_says_what_it_is_about(show, results):
-    with pytest.raises(UsageError, match="linear-simple is about mushroom, statlog.* and none of them is finished"):
+    with pytest.raises(UsageError, match=r"linear-simple is about mushroom, statlog.* and none of them is finished"):
         show(results, "--paper", "linear-simple")
 
 

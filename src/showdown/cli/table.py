@@ -70,6 +70,8 @@ def table_command(
     _check_choice("format", output, FORMATS)
     if against is not None:
         _check_choice("against", against, SOURCES)
+    if paper is not None and against == "paper-linear" and not paper.startswith("linear"):
+        raise UsageError(f"--paper {paper} has its own published numbers: say --against paper")
     if absolute and against == "paper":
         raise UsageError("the paper's numbers are relative to Uniform, or to RMS for time: leave out --absolute")
     if expected and (metric == "time" or paper == "nonlinear-time"):
@@ -81,7 +83,7 @@ def table_command(
     from showdown.bench.store import Store
     from showdown.policies import policies as known_policies
     from showdown.problems import problems as known_problems
-    from showdown.report.assemble import Request, assemble, in_layout
+    from showdown.report.assemble import Request, assemble, in_layout, in_table
 
     store = Store(directory)
     records = store.cells()
@@ -107,7 +109,8 @@ def table_command(
     filters = {"horizon": horizon, "seed": seed, "trials": trials}
     selection = select(frame, **filters)
     if paper is not None:
-        request = in_layout(paper, request, selection.frame)
+        selection, request = in_layout(paper, selection, request)
+        records = [record for record in records if in_table(paper, record["policy"])]
     table = assemble(selection, request)
     asked = {"policy": request.policies, "problem": request.problems}
     table.not_shown.extend(_unfinished(records, asked, filters))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import pandas as pd
 
@@ -54,6 +55,8 @@ def assemble(selection: Selection, request: Request) -> Table:
     rows = _summary(columns, request, request.absolute or request.source in ABSOLUTE_SOURCES)
     rows = rows[request.shows(rows)]
     notes = _absent_notes(frame, request) + _left_out_notes(selection.left_out[request.shows(selection.left_out)])
+    if request.metric == "time":
+        notes += _beside_notes(shown)
     title = _title(rows, request)
     paper = None
     if request.source is not None:
@@ -64,9 +67,11 @@ def assemble(selection: Selection, request: Request) -> Table:
     policies = _ordered(rows["policy"], request.policies, request.known_policies)
     problems = _ordered(rows["problem"], request.problems, request.known_problems)
     if request.rank:
-        over = list(RANKED_PROBLEMS) if paper is not None or request.layout is not None else problems
+        over = list(RANKED_PROBLEMS) if paper is not None or request.layout == "main" else problems
         ranked = _rank_rows(_summary(frame, request, True), paper, over)
-        notes.append(f"mean rank over {', '.join(in_order(frame.loc[frame['problem'].isin(over), 'problem'], over))}")
+        among = " among published cells" if paper is not None else ""
+        ranked_over = in_order(frame.loc[frame["problem"].isin(over), "problem"], over)
+        notes.append(f"mean rank over {', '.join(ranked_over)}{among}")
         rows = pd.concat([ranked[ranked["policy"].isin(policies)], rows], ignore_index=True)
         problems = [RANK, *problems]
     if request.sort is not None:
@@ -74,25 +79,37 @@ def assemble(selection: Selection, request: Request) -> Table:
     return Table(title, rows, policies, problems, notes)
 
 
-def in_layout(name: str, request: Request, frame: pd.DataFrame) -> Request:
-    """`request` for one of the paper's tables: its metric, its columns, and every policy that has no other table."""
+def in_layout(name: str, selection: Selection, request: Request) -> tuple[Selection, Request]:
+    """For one of the paper's tables: its metric and columns, and the policies that belong there."""
     paper = layout(name)
-    there = frame["problem"].drop_duplicates()
-    problems = [problem for problem in paper.problems if problem in set(there)]
+    there = set(selection.frame["problem"])
+    problems = [problem for problem in paper.problems if problem in there]
     if not problems:
         raise UsageError(f"the table {name} is about {', '.join(paper.problems)}, and none of them is finished there")
-    rows = [policy for policy in frame["policy"].drop_duplicates() if policy not in paper.elsewhere]
-    wanted = request.policies if request.policies is not None else in_order(pd.Series(rows), request.known_policies)
-    return replace(
+
+    strangers = [policy for policy in request.policies or () if not in_table(name, policy)]
+    if strangers:
+        raise UsageError(f"{strangers[0]} has no row in the paper's table {name}, but in others: leave out --paper")
+
+    def belonging(cells: pd.DataFrame) -> pd.DataFrame:
+        return cells[cells["policy"].map(partial(in_table, name)).astype(bool)]
+
+    request = replace(
         request,
         layout=name,
         metric=paper.metric,
         absolute=paper.source in ABSOLUTE_SOURCES,
         source=paper.source if request.source is not None else None,
         rank=request.rank or paper.rank,
-        policies=wanted,
         problems=problems,
     )
+    return Selection(belonging(selection.frame), belonging(selection.left_out)), request
+
+
+def in_table(name: str, policy: str) -> bool:
+    """Whether a policy belongs in that table of the paper: with fields overridden where the preset does, and one that
+    the paper does not know in every table."""
+    return policy.partition("[")[0] not in layout(name).elsewhere
 
 
 def _summary(frame: pd.DataFrame, request: Request, absolute: bool) -> pd.DataFrame:
@@ -115,21 +132,29 @@ def _sorted(policies: list[str], rows: pd.DataFrame, sort: str) -> list[str]:
 
 
 def _rank_rows(summary: pd.DataFrame, paper: pd.DataFrame | None, over: list[str]) -> pd.DataFrame:
-    """Mean ranks as rows of a summary: over what is shown, or beside the paper over its ten problems.
-
-    The paper's are taken over the same cells as ours, to be comparable.
-    """
+    """Mean ranks as rows of a summary, and beside them those of the published means over the same cells."""
     per_trial = summary["mean"] / (summary["trials"] if summary["unit"].eq("seconds").all() else 1)
-    ranks = mean_ranks(summary.assign(mean=per_trial), over)
+    summary = summary.assign(mean=per_trial)
+    ranks = mean_ranks(summary, over) if paper is None else _ranks_among(summary, paper, over)
     if ranks.empty:
         raise UsageError(f"a mean rank needs a cell on one of {', '.join(over)}")
     rows = ranks.rename(columns={"mean_rank": "mean"}).assign(problem=RANK, metric=RANK, unit="rank", sem=float("nan"))
     rows = rows.assign(horizon=None, seed=None, trials=None)[list(SUMMARY)]
     if paper is not None:
         same = paper.merge(summary[["policy", "problem"]]).rename(columns={"paper_mean": "mean"})
-        theirs = mean_ranks(same).set_index("policy")["mean_rank"]
+        theirs = mean_ranks(same, over).set_index("policy")["mean_rank"]
         rows = rows.assign(paper_mean=rows["policy"].map(theirs), paper_sem=float("nan"), agrees=None)
     return rows
+
+
+def _ranks_among(summary: pd.DataFrame, paper: pd.DataFrame, over: list[str]) -> pd.DataFrame:
+    """Mean ranks among published cells, as the paper's are; a policy that is not published, as if it alone joined."""
+    known = summary.merge(paper[["policy", "problem"]])
+    parts = [mean_ranks(known, over)]
+    for policy, own in summary[~summary["policy"].isin(known["policy"])].groupby("policy", sort=False):
+        joined = mean_ranks(pd.concat([known, own]), over)
+        parts.append(joined[joined["policy"] == policy])
+    return pd.concat(parts, ignore_index=True)
 
 
 def _title(rows: pd.DataFrame, request: Request) -> str:
@@ -138,7 +163,8 @@ def _title(rows: pd.DataFrame, request: Request) -> str:
     counts = sorted(set(rows["trials"]))
     trials = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1])))) + (" trials" if counts[-1] > 1 else " trial")
     statistic = f"all of {trials} together" if request.metric == "time" else f"mean ± standard error over {trials}"
-    parts = [f"expected {name}" if request.expected else name, *(units if len(units) == 1 else []), statistic]
+    unit = [word for word in units if word not in name] if len(units) == 1 else []  # not "cumulative regret, regret"
+    parts = [f"expected {name}" if request.expected else name, *unit, statistic]
     return ", ".join(parts)
 
 
@@ -166,6 +192,12 @@ def _absent_notes(frame: pd.DataFrame, request: Request) -> list[str]:
         return []
     absent = [name for name in layout(request.layout).problems if name not in set(frame["problem"])]
     return [f"no finished cell on {', '.join(absent)}, which the paper's table has"] if absent else []
+
+
+def _beside_notes(cells: pd.DataFrame) -> list[str]:
+    beside = cells[cells.get("beside", pd.Series(0, index=cells.index)).fillna(0) > 0].drop_duplicates("cell")
+    told = f"{len(beside)} of these cells were played beside others (--processes): not the times of a machine to itself"
+    return [told] if len(beside) else []
 
 
 def _horizon_notes(rows: pd.DataFrame) -> list[str]:

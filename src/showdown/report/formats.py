@@ -89,7 +89,7 @@ def _lines(table: Table, content: Grid, escape: Callable[[str], str], ours: Cell
 
 
 def escape_markdown(words: str) -> str:
-    for letter in "\\|*_`":
+    for letter in "\\|*_`[]$":
         words = words.replace(letter, "\\" + letter)
     return words.replace("&", "&amp;").replace("<", "&lt;").replace("\n", " ")
 

@@ -99,6 +99,7 @@ class Layout:
     rank: bool  # whether it begins with a column of mean ranks
 
 
+@cache
 def layout(name: str) -> Layout:
     """Of one of the eight tables, by its name in `LAYOUTS`."""
     everything = _tables()
