@@ -146,6 +146,38 @@ def test_ranks_and_regret_of_a_store(stored, tmp_path):
         figures.draw("ranks", Order(directory=tmp_path / "nowhere"))
 
 
+@pytest.mark.parametrize("name", [r"a$\frac$b", "_hidden", "政策"])
+@pytest.mark.parametrize("suffix", [".png", ".svg"])
+def test_any_name_is_drawn_as_text(stored, tmp_path, name, suffix):
+    folder = stored(tmp_path / "store", {(policy, "linear"): [1.0, 2.0] for policy in ("Uniform", name)})
+    order = Order(directory=folder, problem="linear")
+    for figure in ("regret", "ranks"):
+        drawn = figures.draw(figure, order)
+        save(drawn, tmp_path / f"{figure}{suffix}")
+    legend = figures.draw("regret", order).legends[0]
+    assert [text.get_text() for text in legend.get_texts()] == [name]
+    assert not any(text.get_parse_math() for text in legend.get_texts())
+
+
+def test_a_legend_of_many_policies_fits(stored, tmp_path):
+    folder = stored(tmp_path / "store", {(f"policy {number}", "linear"): [1.0, 2.0] for number in range(40)})
+    order = Order(directory=folder, problem="linear", policies=[f"policy {number}" for number in range(40)])
+    figure = figures.draw("regret", order)
+    figure.canvas.draw()
+    box = figure.legends[0].get_window_extent()
+    assert box.y0 >= 0
+    assert box.y1 <= figure.bbox.height
+
+
+def test_ranks_of_a_store_are_over_the_papers_problems_where_it_has_them(stored, tmp_path):
+    problems = ("linear", "wheel-0.7", "wheel-0.5")
+    regrets = {"Uniform": [3.0, 3.0], "LinPost": [1.0, 1.0]}
+    folder = stored(
+        tmp_path / "s", {(name, problem): regret for name, regret in regrets.items() for problem in problems}
+    )
+    assert set(ranks.ranked(Order(directory=folder))["problem"]) == {"wheel-0.5"}
+
+
 @pytest.mark.parametrize("name", ["Dropout", "RMS"])  # one that draws at random, one that does not
 def test_beliefs_about_one_variable(name, monkeypatch):
     monkeypatch.setattr(qualitative, "DRAWS", 6)

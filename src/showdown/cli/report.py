@@ -34,8 +34,10 @@ def report_command(
     from showdown.report.page.collect import collect
     from showdown.report.page.render import render, write
 
-    command = shlex.join(["showdown", "report", str(directory), "--out", str(out)])
-    page = collect(directory, command=command, title=title or "")
+    words = ["showdown", "report", str(directory), "--out", str(out)]
+    words += ["--title", title] if title else []
+    words += [word for path in load or () for word in ("--load", str(path))]
+    page = collect(directory, command=shlex.join(words), title=title or "")
     for warning in page["warnings"]:
         console.warn(warning)
     write(render(page), out)

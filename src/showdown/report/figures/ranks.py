@@ -1,7 +1,8 @@
 """The ranks of every policy over problems, as box plots in order of the mean rank: the paper's figure 6.
 
 Red line: median; black dot: mean; box: the middle half; whiskers: within 1.5 times its width; rings: beyond. From the
-cells of a store over its problems, or from the published means over the ten problems of the paper's mean rank.
+cells of a store over those of the paper's ten ranked problems that it holds, or over all where it holds none; or from
+the published means over the ten.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ def ranked(order: Order) -> pd.DataFrame:
         summary = summary[summary["problem"].isin(RANKED_PROBLEMS)]
     else:
         summary = summarise(selected(order).frame, absolute=True)
+        of_the_ten = summary[summary["problem"].isin(RANKED_PROBLEMS)]
+        summary = of_the_ten if len(of_the_ten) else summary
     each = ranks(summary)
     if order.policies is not None:
         each = each[each["policy"].isin(order.policies)]

@@ -30,22 +30,23 @@ def draw(order: Order) -> Figure:
     if not chosen:
         raise UsageError(f"none of the policies asked for has a finished cell on {problem}")
     cells = frame.drop_duplicates("policy").set_index("policy")
-    figure = style.new_figure(6.0, 3.2)
+    figure = style.new_figure(6.0, max(3.2, 0.4 + 0.18 * len(chosen)))  # the legend needs its height
     axes = figure.subplots()
-    store, lowest = Store(order.directory), 0.0
+    store, lowest, lines = Store(order.directory), 0.0, []
     records = {record["cell"]: record for record in store.cells()}
     for number, policy in enumerate(chosen):
         record = records[cells.loc[policy, "cell"]]
         table = store.trials(record)
         assert table is not None  # the frame above was read from it
         curve = mean_curve(record["checkpoints"], table["curve"].tolist())
-        style.draw_curve(axes, curve, policy, *style.line(number))
+        lines.append(style.draw_curve(axes, curve, policy, *style.line(number)))
         lowest = min(lowest, curve.mean.min())
     trials = sorted(set(cells.loc[chosen, "trials"]))
     counted = " to ".join(map(str, dict.fromkeys((trials[0], trials[-1]))))
     axes.set(title=f"{problem}, mean ± standard error over {counted} trial{'s' if trials[-1] > 1 else ''}")
     axes.set(xlabel="step", ylabel="cumulative regret", xlim=(0, None), ylim=(lowest, None))
-    figure.legend(loc="outside right center", handlelength=2.4)
+    # said outright: left to itself a legend leaves out names that begin with an underscore
+    figure.legend(lines, chosen, loc="outside right center", handlelength=2.4)
     return figure
 
 

@@ -6,6 +6,7 @@ Figures are built without pyplot, so nothing global is opened and no display is 
 from __future__ import annotations
 
 import io
+import warnings
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from showdown.report.output import write_file
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -48,6 +50,7 @@ _SETTINGS = {
     "ytick.major.width": 0.6,
     "lines.linewidth": 1.4,
     "legend.frameon": False,
+    "text.parse_math": False,  # a name with dollar signs is a name
     "figure.dpi": 100,
     "savefig.dpi": 160,
     "pdf.fonttype": 42,  # letters stay letters
@@ -75,13 +78,14 @@ def _matplotlib() -> Any:
     return matplotlib
 
 
-def draw_curve(axes: Axes, curve: Curve, label: str, color: str, dash: str = "-") -> None:
-    """A mean and a band of one standard error, from the origin."""
+def draw_curve(axes: Axes, curve: Curve, label: str, color: str, dash: str = "-") -> Line2D:
+    """A mean and a band of one standard error, from the origin. Returns the line, for the legend."""
     steps = np.concatenate([[0], curve.steps])
     mean = np.concatenate([[0.0], curve.mean])
     sem = np.concatenate([[0.0], np.nan_to_num(curve.sem)])
-    axes.plot(steps, mean, color=color, linestyle=dash, label=label)
+    (line,) = axes.plot(steps, mean, color=color, linestyle=dash, label=label)
     axes.fill_between(steps, mean - sem, mean + sem, color=color, alpha=0.2, linewidth=0)
+    return line
 
 
 def check_suffix(path: Path) -> None:
@@ -97,7 +101,9 @@ def save(figure: Figure, path: Path) -> None:
 def _encoded(figure: Figure, kind: str) -> bytes:
     undated: dict[str, Any] = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
     drawn = io.BytesIO()
-    with for_print():
+    with for_print(), warnings.catch_warnings():
+        # letters that no font here has are drawn as boxes, which the picture shows well enough
+        warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
         figure.savefig(drawn, format=kind, metadata=undated)
     if kind != "png":
         return drawn.getvalue()
