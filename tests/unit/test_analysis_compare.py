@@ -69,6 +69,11 @@ def test_friedman_of_a_perfect_order():
     assert found["critical_difference"] == pytest.approx(critical_difference(3, 4))
 
 
+def test_friedman_of_policies_that_all_tie():
+    found = friedman(summary({"A": [1, 2], "B": [1, 2], "C": [1, 2]}))
+    assert (found["statistic"], found["p_value"]) == (0, 1)
+
+
 def test_critical_differences_are_the_tabulated_ones():
     # Demšar (2006): q at 5 % is 2.343 for 3 and 2.569 for 4 classifiers; his example with 14 data sets gives 1.25
     assert critical_difference(4, 14) == pytest.approx(2.569 * math.sqrt(4 * 5 / (6 * 14)), abs=1e-3)

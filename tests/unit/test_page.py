@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -56,6 +57,40 @@ def test_numbers_are_those_of_the_tables(page):
     by_name = {policy["name"]: policy for policy in page["policies"]}
     assert by_name["LinGreedy"]["mean_rank"]["cumulative"] == 2
     assert by_name["LinGreedy"]["family"] == "Linear greedy"
+
+
+def test_numbers_round_as_those_of_the_tables(stored, tmp_path):
+    folder = stored(tmp_path, {("Uniform", "linear"): [1e5] * 2, ("LinPost", "linear"): [12344.96] * 2})
+    page = collect(folder, command="")
+    assert f"{cell(page, 'LinPost', 'linear')['shown']['cumulative']['mean']:.2f}" == "12.34"
+
+
+def test_a_cell_is_told_with_the_configuration_it_was_played_with(stored, tmp_path):
+    folder = stored(tmp_path, {("Mine", "linear"): [1.0], ("Mine", "wheel-0.5"): [2.0]})  # two that share a name
+    records = {record["problem"]: record for record in Store(folder).cells()}
+    newer = {**records["linear"], "cell": "shorter", "horizon": 50, "finished": "2027-01-01"}  # and not shown
+    newer["identity"] = {**newer["identity"], "problem": {**newer["identity"]["problem"], "horizon": 50}}
+    (folder / "cells" / "shorter.json").write_text(json.dumps(newer))
+    shutil.copy(folder / "cells" / f"{records['linear']['cell']}.parquet", folder / "cells" / "shorter.parquet")
+    page = collect(folder, command="")
+    common = {entry["name"]: entry["configuration"] for entry in page["policies"] + page["problems"]}
+    for problem, record in records.items():
+        own = cell(page, "Mine", problem).get("configuration", {})
+        for part, name in (("policy", "Mine"), ("problem", problem)):
+            assert own.get(part, common[name]) == configuration.rows(record["identity"][part])
+    assert sum("configuration" in entry for entry in page["cells"]) == 1  # the other is what the name means
+
+
+def test_no_note_is_a_part_of_another(stored, tmp_path):
+    regrets = {"Uniform": 9.0, "LinFullPost": 5.0, "LinDiagPost": 7.0}
+    problems = ("wheel-0.5", "statlog")
+    folder = stored(tmp_path, {(name, problem): [regrets[name]] for name in regrets for problem in problems})
+    for path in (folder / "cells").glob("*.json"):
+        path.write_text(json.dumps({**json.loads(path.read_text()), "horizon": 200}))
+    page = collect(folder, command="")
+    assert len(page["agreement"]) == 5  # of which two tables tell of statlog
+    (note,) = page["notes"]
+    assert all(name in note for name in ("statlog (200", "wheel-0.5 (200"))
 
 
 def test_a_problem_without_uniform_is_shown_as_it_is(page):

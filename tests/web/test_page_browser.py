@@ -5,6 +5,7 @@ Needs Chromium (Debian: `apt-get install chromium`) and Playwright for Python; s
 
 from __future__ import annotations
 
+import json
 import shutil
 import time
 
@@ -69,6 +70,28 @@ def page_file(stored, tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope="module")
+def odd_file(stored, tmp_path_factory):
+    """Single trials of one checkpoint, nothing but Uniform above zero, problems that are called as columns are."""
+    folder = tmp_path_factory.mktemp("odd")
+    regrets = {"Uniform": 100.0, "alpha": 0.0, "zeta": 0.0}
+    names = ("rank", "time", "name")
+    finished = {(policy, problem): [regret] for policy, regret in regrets.items() for problem in names}
+    stored(folder / "store", finished, checkpoints=1)
+    for path in (folder / "store" / "cells").glob("*.json"):
+        told = {"beside": 1, "diagnostics": {"jitter": 1e-9, "restarts": 0.0}}
+        path.write_text(json.dumps({**json.loads(path.read_text()), **told}))
+    data = collect(folder / "store", command="")
+    data["agreement"] = {"paper cumulative": {"agree": 3, "compared": 4}, "paper time": {"agree": 0, "compared": 9}}
+    write(render(data), folder / "report.html")
+    return folder / "report.html"
+
+
+@pytest.fixture
+def odd(browser, odd_file):
+    yield from opened(browser, odd_file, SIZES["desk"])
+
+
 @pytest.fixture(params=SIZES)
 def page(browser, page_file, request):
     yield from opened(browser, page_file, SIZES[request.param])
@@ -99,6 +122,15 @@ def view(page, name: str) -> None:
     page.click(f"#tab-{name}")
 
 
+def tab_to(page, selector: str) -> str:
+    """Press Tab until it is there, and tell its label."""
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            return page.evaluate("document.activeElement.ariaLabel")
+    raise AssertionError(f"no Tab leads to {selector}")
+
+
 def assert_fits(page) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
@@ -107,10 +139,10 @@ def test_sorting_changes_the_table(page):
     best = ["LinFullPost", "LinGreedy", "BBB", "Uniform", NASTY, "LinPost"]
     assert set(rows(page)) == set(best)
     assert rows(page)[-1] == "LinPost"  # it has no rank
-    page.click('th[data-key="wheel-0.5"] button')
+    page.click('th[data-key="problem wheel-0.5"] button')
     assert rows(page) == ["LinGreedy", NASTY, "LinFullPost", "BBB", "Uniform", "LinPost"]
-    assert page.get_attribute('th[data-key="wheel-0.5"]', "aria-sort") == "ascending"
-    page.click('th[data-key="wheel-0.5"] button')
+    assert page.get_attribute('th[data-key="problem wheel-0.5"]', "aria-sort") == "ascending"
+    page.click('th[data-key="problem wheel-0.5"] button')
     assert rows(page) == ["Uniform", "BBB", "LinFullPost", NASTY, "LinGreedy", "LinPost"]
     page.click('th[data-key="rank"] button')
     assert rows(page)[:3] == ["LinFullPost", "LinGreedy", NASTY]
@@ -203,6 +235,19 @@ def test_the_keyboard_is_enough(page):
     page.focus('th[data-key="name"] button')
     page.keyboard.press("Enter")
     assert rows(page)[1:] == ["BBB", "LinFullPost", "LinGreedy", "LinPost", "Uniform"]
+    page.keyboard.press("Enter")  # from the last to the first
+    assert tab_to(page, "button.cell").startswith("Uniform on")
+    page.fill("#filter", "BBB")
+    assert tab_to(page, "button.cell").startswith("BBB on")
+    page.fill("#filter", "")
+    view(page, "time")
+    assert page.locator("circle.dot[tabindex='0']").count() == 1
+    page.focus("#filter")
+    fastest = tab_to(page, "circle.dot")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.ariaLabel") != fastest
+    page.keyboard.press("Home")
+    assert page.evaluate("document.activeElement.ariaLabel") == fastest
 
 
 def test_every_view_draws_and_fits(page):
@@ -212,6 +257,7 @@ def test_every_view_draws_and_fits(page):
     assert page.locator("button.tile").first.inner_text() in "12345"
     view(page, "ranks")
     assert page.locator("rect.box").count() == 5
+    assert page.locator("#view .chart").first.locator(".axes text:not(.name)").count() >= 3
     assert "critical difference" in page.inner_text("#view")
     assert_fits(page)
     view(page, "time")
@@ -242,6 +288,70 @@ def test_hostile_names_are_text_and_failures_are_told(page):
     ):
         assert told in foot, told
     assert page.inner_text("button.cell.failed") == "diverged"
+
+
+def test_a_tap_reads_a_curve(browser, page_file):
+    context = browser.new_context(viewport=SIZES["phone"], has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.goto(page_file.as_uri())
+    page.tap("#tab-curves")
+    chart = page.locator("#view .chart").bounding_box()
+    read = []
+    for share in (0.4, 0.8):
+        page.touchscreen.tap(chart["x"] + share * chart["width"], chart["y"] + 60)
+        read.append(page.inner_text(".readout strong"))
+    context.close()
+    assert read == ["step 750", "step 1,500"]
+
+
+def test_a_problem_may_be_called_as_a_column_is(odd):
+    for name in ("rank", "time", "name"):
+        odd.click(f'th[data-key="problem {name}"] button')
+        assert rows(odd)[-1] == "Uniform"
+        assert odd.locator("th[aria-sort]").count() == 1
+    odd.click('th[data-key="time"] button')
+    assert rows(odd)[0] == "Uniform"
+    odd.click('th[data-key="name"] button')
+    assert rows(odd) == ["alpha", "Uniform", "zeta"]
+
+
+def test_little_data_is_still_drawn(odd):
+    assert "1 trial each" in odd.inner_text("#summary")
+    assert "3 of 4\npublished regrets agree" in odd.inner_text("#tiles")
+    view(odd, "heatmap")
+    styles = [odd.get_attribute(f"button.tile[aria-label^='{name} on rank']", "style") for name in ("Uniform", "alpha")]
+    assert styles[0] != styles[1]
+    view(odd, "curves")
+    assert odd.locator(".chart circle").count() == 3
+    odd.click("button.toggle:has-text('% of Uniform')")
+    assert all(float(dot.get_attribute("cy")) < 1000 for dot in odd.locator(".chart circle").all())
+    view(odd, "time")
+    assert "the axis of time is logarithmic" in odd.inner_text("#view")
+
+
+def test_the_detail_is_of_the_cell_that_is_shown(odd, odd_file):
+    records = [json.loads(path.read_text()) for path in (odd_file.parent / "store" / "cells").glob("*.json")]
+    mine = [record for record in records if record["names"][0][0] == "alpha"]
+    assert len(mine) == 3  # each of them another configuration under the same name
+    for record in mine:
+        odd.click(f"button.cell[aria-label^='alpha on {record['names'][0][1]}']")
+        precision = odd.locator("dialog tr", has_text="prior_precision").locator("td").first.inner_text()
+        assert float(precision) == record["identity"]["policy"]["inner"]["prior_precision"]
+        told = odd.inner_text("dialog .facts")
+        assert "jitter, largest over trials\n1.00e-9" in told
+        assert "played beside\n1 other process" in told
+        assert "restarts" not in told
+        odd.keyboard.press("Escape")
+
+
+def test_one_cell_alone_reads_well(browser, stored, tmp_path):
+    path = tmp_path / "one.html"
+    write(render(collect(stored(tmp_path / "one", {("LinPost", "linear"): [3.0]}), command="")), path)
+    for page in opened(browser, path, SIZES["desk"]):
+        assert page.inner_text("#summary") == "1 policy on 1 problem, 1 trial each."
+        assert page.inner_text("#view .hint").startswith("cumulative regret; mean")
+        view(page, "ranks")
+        assert "there are 1 policy and 1 problem." in page.inner_text("#view")
 
 
 def test_light_and_dark(browser, page_file):
@@ -283,5 +393,5 @@ def test_thirteen_problems_sixty_policies_fifty_trials(browser, stored, tmp_path
             document.body.getBoundingClientRect();
             return performance.now() - began;
         }"""
-        timed = [page.evaluate(sort, key) for key in ("mushroom", "rank", "time", "mushroom", "name")]
+        timed = [page.evaluate(sort, key) for key in ("problem mushroom", "rank", "time", "problem mushroom", "name")]
         assert sorted(timed)[2] < 200, timed

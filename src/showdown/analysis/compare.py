@@ -53,12 +53,14 @@ def friedman(summary: pd.DataFrame, *, alpha: float = 0.05) -> dict[str, float]:
     """Friedman's test that all policies are equal, over the problems on which every one of them has a mean.
 
     Gives statistic, p_value, critical_difference (Nemenyi: mean ranks further apart than this differ at level alpha),
-    alpha, policies and problems (the numbers of each). Missing (policy, problem) cells drop the problem for all.
+    alpha, policies and problems (the numbers of each). Missing (policy, problem) cells drop the problem for all. Where
+    all policies tie on every problem the statistic is 0 and p 1.
     """
     from scipy import stats
 
     blocks = _complete_blocks(summary)  # (problems, policies)
-    statistic, p_value = stats.friedmanchisquare(*(blocks[policy] for policy in blocks))
+    tied = blocks.nunique(axis=1).eq(1).all()  # which scipy answers with 0 / 0
+    statistic, p_value = (0.0, 1.0) if tied else stats.friedmanchisquare(*(blocks[policy] for policy in blocks))
     problems, policies = blocks.shape
     return {
         "statistic": float(statistic),
@@ -101,7 +103,8 @@ def _complete_blocks(summary: pd.DataFrame) -> pd.DataFrame:
     if policies < 3 or problems < 2:
         raise UsageError(
             f"a rank test needs three policies that all played the same two problems; "
-            f"there are {policies} policies and {problems} problems"
+            f"there are {policies} {'policy' if policies == 1 else 'policies'} "
+            f"and {problems} {'problem' if problems == 1 else 'problems'}"
         )
     return blocks[list(dict.fromkeys(summary["policy"]))]
 

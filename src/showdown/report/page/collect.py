@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -57,21 +58,27 @@ def collect(directory: Any, *, command: str, title: str = "") -> dict[str, Any]:
     problem_names = in_order([record["problem"] for record in records], known_problems.names())
     by_cell = {record["cell"]: record for record in records}
     cells, facts = _cells(selection, store, by_cell) if len(frame) else ({}, _no_facts())
-    about = _about([by_cell[cell["cell"]] for cell in cells.values()] or records)
+    shown = {cell["cell"] for cell in cells.values()}
+    about = _about([by_cell[cell] for cell in shown] or records)
+    shown_last = sorted(records, key=lambda record: record["cell"] in shown)  # and the newest of these at the end
+    policies = {name: _policy(name, shown_last, facts) for name in policy_names}
+    problems = {name: _problem(name, shown_last, facts) for name in problem_names}
+    for cell in [*cells.values(), *failed]:
+        _add_own_configuration(cell, by_cell[cell["cell"]], policies, problems)
     return {
         "title": title or str(directory),
         "command": command,
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
         "version": __version__,
         "metrics": list(METRICS),
-        "policies": [_policy(name, records, facts) for name in policy_names],
-        "problems": [_problem(name, records, facts) for name in problem_names],
+        "policies": list(policies.values()),
+        "problems": list(problems.values()),
         "cells": list(cells.values()),
         "unfinished": [{**cell, "reason": (cell["reason"] or "")[:_LONGEST_REASON]} for cell in failed],
         "comments": _comments(records),
         "rank_tests": facts["rank_tests"],
         "agreement": facts["agreement"],
-        "notes": facts["notes"] + _hardware_notes(about["hardware"]),
+        "notes": _without_repeats(facts["notes"] + _hardware_notes(about["hardware"])),
         "warnings": warnings,
         "about": about,
     }
@@ -93,8 +100,7 @@ def _cells(
     absolute["time"] = seconds.assign(mean=seconds["mean"] / seconds["trials"], unit="seconds per trial")
     for metric, summary in absolute.items():
         for row in summary.to_dict("records"):
-            value = {"mean": number(row["mean"], 5), "sem": number(row["sem"], 3)}
-            cells[row["policy"], row["problem"]]["absolute"][metric] = value
+            cells[row["policy"], row["problem"]]["absolute"][metric] = _value(row)
         for row in ranks(summary).to_dict("records"):
             cells[row["policy"], row["problem"]]["rank"][metric] = number(row["rank"])
         mean = mean_ranks(summary, list(summary["problem"].drop_duplicates()))
@@ -129,6 +135,8 @@ def _cell(row: dict[str, Any], store: Store, record: dict[str, Any]) -> dict[str
         "compile_seconds": number(record["compile_seconds"]),
         "run_seconds": number(record["run_seconds"]),
         "step_seconds": number(record["run_seconds"] / record["trials"] / record["horizon"]),
+        "beside": record.get("beside") or 0,
+        "diagnostics": {name: number(value) for name, value in record.get("diagnostics", {}).items() if value},
         "finished": record.get("finished", ""),
         "curve": compact.curve(record["checkpoints"], table["curve"].tolist()),
         "distribution": {metric: compact.distribution(table[metric].to_numpy()) for metric in REGRETS},
@@ -138,6 +146,11 @@ def _cell(row: dict[str, Any], store: Store, record: dict[str, Any]) -> dict[str
         "rank": {},
         "paper": [],  # published numbers for this cell
     }
+
+
+def _value(row: dict[str, Any]) -> dict[str, Any]:
+    """Mean and sem of a row, with digits to spare: the page rounds again, to those of the table on the terminal."""
+    return {"mean": number(row["mean"], 7), "sem": number(row["sem"], 5)}
 
 
 def _with_baseline(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -159,7 +172,7 @@ def _add_shown(
     for source, table in tables:
         for row in table.rows.to_dict("records"):
             cell = cells[row["policy"], row["problem"]]
-            value = {"mean": number(row["mean"], 5), "sem": number(row["sem"], 3)}
+            value = _value(row)
             if source != "paper-linear":
                 cell["shown"][metric] = value
                 facts["units"][metric][row["problem"]] = row["unit"]
@@ -170,7 +183,7 @@ def _add_shown(
         if table.is_compared:
             agree, compared = count_agreement(table.rows)
             facts["agreement"][f"{source} {metric}"] = {"agree": agree, "compared": compared}
-            facts["notes"] += [note for note in table.notes if note not in facts["notes"]]
+            facts["notes"] += table.notes
 
 
 def _table(frame: pd.DataFrame, metric: str, **request: Any) -> Table:
@@ -214,6 +227,17 @@ def _problem(name: str, records: list[dict[str, Any]], facts: dict[str, Any]) ->
     }
 
 
+def _add_own_configuration(
+    cell: dict[str, Any], record: dict[str, Any], policies: dict[str, Any], problems: dict[str, Any]
+) -> None:
+    """A name can have stood for something else when the cell was played; most cells need nothing of their own."""
+    common = {"policy": policies[cell["policy"]], "problem": problems[cell["problem"]]}
+    own = {part: configuration.rows(record.get("identity", {}).get(part, {})) for part in common}
+    differing = {part: rows for part, rows in own.items() if rows != common[part]["configuration"]}
+    if differing:
+        cell["configuration"] = differing
+
+
 def _comments(records: list[dict[str, Any]]) -> dict[str, str]:
     told: dict[str, str] = {}
     kinds = set()
@@ -238,6 +262,12 @@ def _about(records: list[dict[str, Any]]) -> dict[str, list[str]]:
         "hardware": each("hardware"),
         "seeds": sorted({str(record["seed"]) for record in records}),
     }
+
+
+def _without_repeats(notes: list[str]) -> list[str]:
+    """Each table tells of its own problems, so one note can be a part of another: all its clauses are there too."""
+    clauses = {note: set(re.split("[:,] ", note)) for note in notes}
+    return [note for note in clauses if not any(clauses[note] < other for other in clauses.values())]
 
 
 def _hardware_notes(hardware: list[str]) -> list[str]:

@@ -128,7 +128,7 @@ function curveChart(problem, chosen, width, readout, relative = false) {
   const steps = Math.max(...lines.flatMap(({ curve }) => curve.steps));
   const top = Math.max(...values),
     positive = values.filter((value) => value > 0);
-  const floor = Math.min(...lines.flatMap(({ curve }) => curve.mean.slice(Math.ceil(curve.mean.length / 3))));
+  const floor = Math.min(...lines.flatMap(({ curve }) => curve.mean.slice(Math.floor(curve.mean.length / 3))));
   const bottom =
     relative && !state.log
       ? floor * 0.97
@@ -153,6 +153,10 @@ function curveChart(problem, chosen, width, readout, relative = false) {
       const upper = points.map(([x, mean, sem]) => [x, frame.y(mean + sem)]);
       const lower = points.map(([x, mean, sem]) => [x, frame.y(mean - sem)]).reverse();
       plot.append(svg("path", { d: `${path([...upper, ...lower])}Z`, fill: stroke.stroke, class: "band" }));
+    }
+    if (points.length === 1) {
+      const [x, mean] = points[0]; // a line needs two
+      plot.append(svg("circle", { cx: x, cy: frame.y(mean), r: 3.5, fill: stroke.stroke, "data-policy": name }));
     }
     plot.append(
       svg("path", {
@@ -208,11 +212,13 @@ function follow(root, frame, lines, steps, readout) {
     );
   };
   root.setAttribute("tabindex", "0");
-  root.addEventListener("pointermove", (event) => {
+  const point = (event) => {
     const place = event.clientX - root.getBoundingClientRect().left;
     step = clamp(frame.x.invert(place), 0, steps);
     show();
-  });
+  };
+  root.addEventListener("pointermove", point);
+  root.addEventListener("pointerdown", point); // a finger that taps does not move
   root.addEventListener("focus", show);
   root.addEventListener("keydown", (event) => {
     const all = lines[0].curve.steps,

@@ -18,6 +18,12 @@ for (const policy of data.policies) {
   policy.step_seconds = rates.length ? rates.reduce((sum, rate) => sum + rate, 0) / rates.length : null;
 }
 
+// `cumulative regret, % of Uniform`; what is in no other unit than regret does not say so twice
+function metricIn(metric, unit) {
+  const rest = (unit ?? "").replace(/^regret ?/, "");
+  return rest ? `${METRIC_NAMES[metric]}, ${rest}` : METRIC_NAMES[metric];
+}
+
 const shown = (policy, problem, metric) => cellOf(policy, problem)?.shown[metric]?.mean ?? null;
 
 function format(value) {
@@ -80,12 +86,15 @@ function isShown(policy) {
   return named && (!state.family || policy.family === state.family);
 }
 
+// what a heading sorts by; apart from the other keys, since a problem may be called `rank`, `time` or `name`
+const problemKey = (name) => `problem ${name}`;
+
 function sortValue(policy) {
   const { key } = state.sort;
   if (key === "name") return policy.name.toLowerCase();
   if (key === "rank") return policy.mean_rank[state.metric];
   if (key === "time") return policy.step_seconds;
-  return shown(policy.name, key, state.metric);
+  return shown(policy.name, key.slice(problemKey("").length), state.metric);
 }
 
 // Policies in the order asked for; those without a value come last either way, in the order of the store.

@@ -2,6 +2,7 @@
 function openDetail(policyName, problemName) {
   const cell = cellOf(policyName, problemName),
     failure = failureOf(policyName, problemName),
+    own = (cell ?? failure).configuration ?? {}, // where it is not what the names mean elsewhere
     dialog = byId("detail");
   const close = el("button", { type: "button", class: "plain close", onclick: () => dialog.close() }, "Close");
   const body = cell
@@ -25,7 +26,10 @@ function openDetail(policyName, problemName) {
     ),
     ...body,
     el("h3", {}, "Configuration"),
-    configurationTable(policyOf.get(policyName).configuration.concat(problemOf.get(problemName).configuration)),
+    configurationTable([
+      ...(own.policy ?? policyOf.get(policyName).configuration),
+      ...(own.problem ?? problemOf.get(problemName).configuration),
+    ]),
   );
   dialog.showModal();
   dialog.scrollTop = 0;
@@ -70,7 +74,7 @@ function finishedDetail(cell) {
       el(
         "th",
         { scope: "row" },
-        `${METRIC_NAMES[entry.metric]}, ${entry.unit}`,
+        metricIn(entry.metric, entry.unit),
         el("small", {}, ` ${SOURCE_NAMES[entry.source]}`),
       ),
       el("td", {}, withError(entry.mean, entry.sem, entry.unit)),
@@ -106,6 +110,8 @@ function finishedDetail(cell) {
       ["seed", cell.seed],
       ["to compile, to run", `${duration(cell.compile_seconds)}, ${duration(cell.run_seconds)}`],
       ["context, actions", problem.context_dim === null ? null : `${problem.context_dim}, ${problem.num_actions}`],
+      ["played beside", cell.beside ? plural(cell.beside, "other process", "other processes") : null],
+      ...Object.entries(cell.diagnostics).map(([name, value]) => [`${name}, largest over trials`, format(value)]),
       ["finished", cell.finished],
       ["cell", cell.cell],
     ]),

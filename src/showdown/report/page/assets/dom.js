@@ -36,15 +36,17 @@ function toggle(label, pressed, change) {
   return button;
 }
 
-// Many buttons, one tab stop: arrows, Home and End move among the visible ones; `columns` is asked for the row length.
-function rove(container, selector) {
-  const live = () => [...container.querySelectorAll(selector)].filter((node) => node.offsetParent !== null);
+// Many buttons, one tab stop: arrows, Home and End move among those not hidden, by row and column as they are seen, or
+// along `line` where there is no grid. The answer moves the tab stop to the first, for when others are hidden or moved.
+function rove(container, selector, line = null) {
+  const live = () => line ?? [...container.querySelectorAll(selector)].filter((node) => !node.closest("[hidden]"));
   const rest = (target) => {
     for (const node of container.querySelectorAll(`${selector}[tabindex="0"]`)) node.tabIndex = -1;
     if (target) target.tabIndex = 0;
   };
   for (const node of container.querySelectorAll(selector)) node.tabIndex = -1;
-  rest(container.querySelector(selector));
+  const restart = () => rest(live()[0]);
+  restart();
   container.addEventListener("focusin", (event) => {
     const target = event.target.closest(selector);
     if (target) rest(target);
@@ -56,8 +58,8 @@ function rove(container, selector) {
     const here = target.getBoundingClientRect();
     const sameRow = (node) => Math.abs(node.getBoundingClientRect().top - here.top) < 3;
     const sameColumn = (node) => Math.abs(node.getBoundingClientRect().left - here.left) < 3;
-    const row = nodes.filter(sameRow),
-      column = nodes.filter(sameColumn);
+    const row = line ?? nodes.filter(sameRow),
+      column = line ?? nodes.filter(sameColumn);
     const step = (list, by) => list[list.indexOf(target) + by];
     const next = {
       ArrowRight: () => step(row, 1),
@@ -72,4 +74,5 @@ function rove(container, selector) {
       next.focus();
     }
   });
+  return restart;
 }

@@ -13,7 +13,9 @@ function heatmap() {
   );
   const fraction = (cell, problem) => {
     if (ranked || !relative(problem)) return (cell.rank[state.metric] - 1) / Math.max(1, counts.get(problem.name) - 1);
-    return (Math.log(Math.max(cell.shown[state.metric].mean, Math.exp(low))) - low) / (high - low || 1);
+    const { mean } = cell.shown[state.metric];
+    if (mean <= 0) return 0;
+    return low < high ? (Math.log(mean) - low) / (high - low) : 1; // one value alone above zero is the worst there is
   };
   const short = (value) =>
     Math.abs(value) >= 10 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(2)));
@@ -36,14 +38,14 @@ function heatmap() {
         }),
       );
     });
-  const columns = data.problems.map((problem) => sortButton(problem.name, problem.name, `Sort by ${problem.name}`));
+  const columns = data.problems.map((problem) => sortButton(problemKey(problem.name), problem.name, `Sort by ${problem.name}`));
   const caption = `Heat map of ${METRIC_NAMES[state.metric]} by ${ranked ? "rank" : "value"}`;
   const table = policyTable({ caption, columns, rowOf, kind: "heat" });
   const steps = [0, 0.2, 0.4, 0.6, 0.8, 1];
   const ends = ranked
     ? ["first", "last"]
     : values.length
-      ? [format(Math.exp(low)), `${format(Math.exp(high))} %`]
+      ? [low < high ? format(Math.exp(low)) : "≤ 0", `${format(Math.exp(high))} %`]
       : ["first", "last"];
   const legend = el(
     "div",

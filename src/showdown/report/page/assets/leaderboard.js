@@ -17,7 +17,7 @@ function leaderboard() {
     ),
     data.problems.map((problem) =>
       sortButton(
-        problem.name,
+        problemKey(problem.name),
         common || !unitOf(problem) ? problem.name : `${problem.name} (${unitOf(problem)})`,
         `Sort by ${problem.name}`,
       ),
@@ -36,10 +36,10 @@ function leaderboard() {
       }),
     ];
   };
-  const unit = common ? `, ${common}` : "";
+  const what = metricIn(state.metric, common);
   const error = state.metric === "time" ? "" : "; mean ± standard error over trials";
   const table = policyTable({
-    caption: `${METRIC_NAMES[state.metric]}${unit}${error}. Lower is better.`,
+    caption: `${what}${error}. Lower is better.`,
     columns,
     rowOf,
     kind: "board",
@@ -49,7 +49,7 @@ function leaderboard() {
       el(
         "p",
         { class: "hint" },
-        `${METRIC_NAMES[state.metric]}${unit}${error}. Lower is better; the best of a column is in bold. Press a heading to sort, a number for its trials.`,
+        `${what}${error}. Lower is better; the best of a column is in bold. Press a heading to sort, a number for its trials.`,
       ),
       table.node,
     ],

@@ -121,21 +121,20 @@ function buildHeading() {
   byId("title").textContent = data.title;
   const trials = [...new Set(data.cells.map((cell) => cell.trials))].sort((one, other) => one - other);
   const told = trials.length
-    ? `, ${trials.length > 1 ? `${trials[0]} to ${trials.at(-1)}` : trials[0]} trials each`
+    ? `, ${trials.length > 1 ? `${trials[0]} to ` : ""}${plural(trials.at(-1), "trial")} each`
     : "";
   byId("summary").textContent =
     `${plural(data.policies.length, "policy", "policies")} on ${plural(data.problems.length, "problem")}${told}.`;
   const ranked = data.policies
     .filter((policy) => policy.mean_rank.cumulative !== null)
     .sort((one, other) => one.mean_rank.cumulative - other.mean_rank.cumulative);
-  const agreement = Object.values(data.agreement).reduce(
-    (sum, { agree, compared }) => [sum[0] + agree, sum[1] + compared],
-    [0, 0],
-  );
+  // time is another machine's, so whether it agrees says nothing about the policies
+  const regrets = Object.entries(data.agreement).filter(([table]) => !table.endsWith(" time"));
+  const agreement = regrets.reduce((sum, [, { agree, compared }]) => [sum[0] + agree, sum[1] + compared], [0, 0]);
   const tiles = [[data.cells.length, data.cells.length === 1 ? "finished cell" : "finished cells"]];
   if (data.unfinished.length) tiles.push([data.unfinished.length, "not finished"]);
   if (ranked.length) tiles.push([ranked[0].name, `best mean rank, ${ranked[0].mean_rank.cumulative.toFixed(1)}`]);
-  if (agreement[1]) tiles.push([`${agreement[0]} of ${agreement[1]}`, "published numbers agree"]);
+  if (agreement[1]) tiles.push([`${agreement[0]} of ${agreement[1]}`, "published regrets agree, cumulative and simple"]);
   byId("tiles").append(
     ...tiles.map(([value, name]) => el("div", {}, el("strong", {}, String(value)), el("span", {}, name))),
   );
@@ -190,7 +189,7 @@ function buildFoot() {
       : null;
   const failed = data.unfinished.map(
     (cell) =>
-      `${cell.policy} on ${cell.problem} (horizon ${cell.horizon}, ${cell.trials} trials, seed ${cell.seed}): ${cell.status}${cell.reason ? `, ${cell.reason}` : ""}`,
+      `${cell.policy} on ${cell.problem} (horizon ${cell.horizon}, ${plural(cell.trials, "trial")}, seed ${cell.seed}): ${cell.status}${cell.reason ? `, ${cell.reason}` : ""}`,
   );
   byId("foot").append(
     ...[

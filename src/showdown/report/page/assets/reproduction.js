@@ -50,7 +50,7 @@ function reproduction() {
   ];
   const columns = [
     ranked ? el("th", { scope: "col", class: "unsorted" }, "mean rank") : null,
-    there.map((problem) => sortButton(problem.name, problem.name, `Sort by ${problem.name}`)),
+    there.map((problem) => sortButton(problemKey(problem.name), problem.name, `Sort by ${problem.name}`)),
   ];
   const control = select("published in the", Object.entries(SOURCE_NAMES), source, (value) => {
     state.source = value;

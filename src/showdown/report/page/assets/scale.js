@@ -8,11 +8,15 @@ function linearScale([low, high], [from, to]) {
   scale.ticks = (count) => {
     const rough = (high - low) / count,
       power = 10 ** Math.floor(Math.log10(rough));
-    const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((size) => size >= rough);
-    const ticks = [];
-    for (let number = Math.ceil(low / step - 1e-9); number * step <= high + step * 1e-9; number++)
-      ticks.push(number * step);
-    return ticks;
+    const every = (step) => {
+      const first = Math.ceil(low / step - 1e-9),
+        last = Math.floor(high / step + 1e-9);
+      return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => (first + index) * step);
+    };
+    const sizes = [10, 5, 2.5, 2, 1, 0.5].map((factor) => factor * power);
+    // no more than there is room for, but one or two do not make an axis; the smallest size gives four at least
+    const narrow = sizes.findLastIndex((size) => size >= rough);
+    return sizes.slice(narrow).map(every).find((ticks) => ticks.length >= 3) ?? [];
   };
   return scale;
 }

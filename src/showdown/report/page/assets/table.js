@@ -12,10 +12,10 @@ function sortButton(key, text, hint) {
 // `columns` are headings, `rowOf(policy)` gives the cells of one row; `only` leaves policies out.
 function policyTable({ caption, columns, rowOf, kind, only = () => true }) {
   const rows = new Map();
-  const body = el("tbody");
   for (const policy of data.policies.filter(only)) {
     rows.set(policy.name, el("tr", {}, el("th", { scope: "row", title: policy.family }, policy.name), rowOf(policy)));
   }
+  const body = el("tbody", {}, [...rows.values()]);
   const table = el(
     "table",
     { class: kind },
@@ -40,9 +40,10 @@ function policyTable({ caption, columns, rowOf, kind, only = () => true }) {
       if (active) heading.setAttribute("aria-sort", state.sort.descending ? "descending" : "ascending");
       else heading.removeAttribute("aria-sort");
     }
+    restart(); // the tab stop may be in a row that is hidden now, or no longer the first
   };
+  const restart = rove(table, "button.cell");
   arrange();
-  rove(table, "button.cell");
   return { node: el("div", {}, wrapper, nothing), arrange };
 }
 

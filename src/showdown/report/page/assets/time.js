@@ -17,8 +17,9 @@ function timeView() {
       );
     })
     .filter((point) => point && point.seconds > 0);
-  responsive(holder, (width) => timeChart(points, width, readout));
-  const unit = problemOf.get(state.problem).units.cumulative ?? "";
+  const logarithmic = points.every(({ regret }) => regret > 0); // a logarithm has no place for the others
+  responsive(holder, (width) => timeChart(points, width, readout, logarithmic));
+  const what = metricIn("cumulative", problemOf.get(state.problem).units.cumulative);
   const front = points.filter(({ cell }) => cell.front).sort((one, other) => one.seconds - other.seconds);
   const list = front.map(({ name, seconds, regret }) => `${name} (${duration(seconds)}, ${format(regret)})`).join("; ");
   return {
@@ -27,7 +28,7 @@ function timeView() {
       el(
         "p",
         { class: "hint" },
-        `Cumulative regret (${unit}) against the time of one trial, both logarithmic. Filled: nothing is both faster and better.`,
+        `Time of one trial and ${what}; ${logarithmic ? "both axes are" : "the axis of time is"} logarithmic. Filled: nothing is both faster and better.`,
       ),
       holder,
       readout,
@@ -37,11 +38,9 @@ function timeView() {
   };
 }
 
-function timeChart(points, width, readout) {
+function timeChart(points, width, readout, logarithmic) {
   if (!points.length) return el("p", { class: "nothing" }, "No finished cell matches the filter.");
   const height = Math.round(clamp(width * 0.6, 280, 520));
-  const positive = points.map(({ regret }) => regret).filter((regret) => regret > 0);
-  const logarithmic = positive.length === points.length;
   const extent = (values, by) => [Math.min(...values) / by, Math.max(...values) * by];
   const regrets = points.map(({ regret }) => regret);
   const { root, frame, plot } = chart({
@@ -70,7 +69,8 @@ function timeChart(points, width, readout) {
   plot.append(
     svg("path", { d: path(front.map(({ seconds, regret }) => [frame.x(seconds), frame.y(regret)])), class: "front" }),
   );
-  const taken = [];
+  const taken = [],
+    marks = new Map();
   for (const point of [...points].sort((one, other) => one.cell.front - other.cell.front)) {
     const x = frame.x(point.seconds),
       y = frame.y(point.regret);
@@ -92,7 +92,6 @@ function timeChart(points, width, readout) {
         cy: y,
         r: point.cell.front ? 6 : 5,
         class: point.cell.front ? "dot front" : "dot",
-        tabindex: "0",
         role: "button",
         "aria-label": told,
         onclick: open,
@@ -108,8 +107,12 @@ function timeChart(points, width, readout) {
       }
     });
     plot.append(mark);
+    marks.set(point, mark);
     if (point.cell.front) label(plot, taken, point.name, x, y, frame);
   }
+  const fastestFirst = [...marks.keys()].sort((one, other) => one.seconds - other.seconds);
+  const line = fastestFirst.map((point) => marks.get(point));
+  rove(root, ".dot", line);
   return root;
 }
 
