@@ -107,6 +107,10 @@ class Agent:
                 count = np.int32(self.observations)
                 self._state = _refit(self.policy, self._key, self._state, *kept, count)
 
+    def diagnostics(self) -> dict[str, float]:
+        """What the policy tells of its state, such as the jitter its matrices needed; 0 means all is well."""
+        return {name: float(value) for name, value in self.policy.diagnostics(self._state).items()}
+
     def _checked(self, context: Any) -> np.ndarray:
         array = np.asarray(context, np.float32)
         if array.shape != (self.spec.context_dim,):

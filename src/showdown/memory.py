@@ -8,16 +8,19 @@ from collections.abc import Callable
 
 import jax
 
-SHARE = 0.5  # of what is free; the rest is for temporaries, compilation and other programs
+SHARE = 0.5  # of what is free, for what trials carry; the rest is for temporaries, compilation and other programs
+MOST = 0.9  # of what is free, for a compiled program, whose temporaries are known
+
+sharers = 1  # processes that share this machine, this one included; set by `bench/processes.py`
 
 
 def free_bytes() -> int | None:
-    """Memory free on the default device, or None where nothing says."""
+    """This process's share of the memory free on the default device, or None where nothing says."""
     stats = jax.local_devices()[0].memory_stats()
     if stats and "bytes_limit" in stats:
-        return stats["bytes_limit"] - stats.get("bytes_in_use", 0)
+        return stats["bytes_limit"] // sharers - stats.get("bytes_in_use", 0)
     try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // sharers
     except (ValueError, OSError):
         return None
 
@@ -28,3 +31,12 @@ def trials_that_fit(bytes_per_trial: Callable[[], int]) -> int:
     if free is None:
         return 1 << 30
     return max(1, math.floor(SHARE * free / max(1, bytes_per_trial())))
+
+
+def excess(program: jax.stages.Compiled) -> float:
+    """By how much a compiled program needs more memory than there is: 2 is twice as much, at most 1 fits."""
+    free, needs = free_bytes(), program.memory_analysis()
+    if free is None or needs is None:
+        return 0.0
+    results = needs.output_size_in_bytes - needs.alias_size_in_bytes  # donated arguments become results in place
+    return (needs.argument_size_in_bytes + needs.temp_size_in_bytes + results) / (MOST * free)

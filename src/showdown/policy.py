@@ -74,6 +74,14 @@ class Policy(ABC):
         """The dear part, every `refit_every` steps: train the network, recompute a posterior."""
         return state
 
+    def diagnostics(self, state: State) -> dict[str, jax.Array]:
+        """Scalars that belong beside the results, by name: how much jitter a matrix needed, say; 0 means all is well.
+
+        A policy around another (see `policies/wrappers.py`) has those of the other.
+        """
+        inner = getattr(self, "inner", None)
+        return inner.diagnostics(state.inner) if inner is not None else {}
+
 
 class Thompson(Policy):
     """A policy that draws a value for each action from its belief and plays the largest (the first, on a tie)."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ import numpy as np
 from showdown.config import canonical, to_json
 from showdown.errors import DivergedError, InvalidProblemError, UsageError
 from showdown.keys import role_key, trial_keys
-from showdown.memory import trials_that_fit
+from showdown.memory import excess, trials_that_fit
 from showdown.policy import History, Policy, State
 from showdown.problem import Episode, Problem, ProblemSpec, Round, Tables
 
@@ -74,6 +74,11 @@ class Outcome:
     compile_seconds: float  # 0 when the program was compiled before, in this process
     run_seconds: float
     batch_trials: int  # how many trials ran side by side
+    diagnostics: dict[str, np.ndarray] = field(default_factory=dict)  # (trials,) each: what the policy tells of itself
+
+    def largest_diagnostics(self) -> dict[str, float]:
+        """Over all trials."""
+        return {name: float(values.max()) for name, values in self.diagnostics.items()}
 
 
 def simulate(
@@ -108,15 +113,17 @@ def simulate(
     segments = math.ceil(problem.horizon / steps)
     build = partial(_programs, policy, problem, tables, steps, segments)
     batch = batch_trials or trials_that_fit(partial(_trial_bytes, policy, problem, tables, steps, segments))
-    batch = min(trials, batch)
-    batch = math.ceil(trials / math.ceil(trials / batch))  # equal batches, so one program serves them all
-
-    identity = problem_identity(problem)
-    books, compile_seconds, run_seconds = [], 0.0, 0.0
-    for first in range(0, trials, batch):
-        keys = [trial_keys(seed, identity, range(first, first + batch), role) for role in ("problem", "policy")]
+    batch = _equal(trials, batch)
+    (start, play), compile_seconds = build(batch)
+    while batch_trials is None and batch > 1 and (times := excess(play)) > 1:  # what a refit needs only XLA knows
+        batch = _equal(trials, min(batch - 1, math.floor(batch / times)))
         (start, play), seconds = build(batch)
         compile_seconds += seconds
+
+    identity = problem_identity(problem)
+    books, diagnostics, run_seconds = [], [], 0.0
+    for first in range(0, trials, batch):
+        keys = [trial_keys(seed, identity, range(first, first + batch), role) for role in ("problem", "policy")]
         began = time.perf_counter()
         wanted = min(batch, trials - first)  # the last batch may hold trials nobody asked for
         book = _Book(wanted, problem.horizon, spec.num_actions)
@@ -129,6 +136,8 @@ def simulate(
         assert pending is not None
         _record(book, *pending, progress)
         books.append(book)
+        told = jax.device_get(jax.vmap(policy.diagnostics)(trial.state))
+        diagnostics.append({name: values[:wanted] for name, values in told.items()})
         run_seconds += time.perf_counter() - began
 
     return Outcome(
@@ -138,6 +147,7 @@ def simulate(
         compile_seconds=compile_seconds,
         run_seconds=run_seconds,
         batch_trials=batch,
+        diagnostics={name: np.concatenate([each[name] for each in diagnostics]) for name in diagnostics[0]},
     )
 
 
@@ -155,6 +165,11 @@ def _segment_length(policy: Policy, horizon: int, wanted: int | None) -> int:
         raise UsageError(f"segment_steps must be at least 1, not {target}")
     segments = max(1, round(horizon / target))
     return unit * math.ceil(horizon / segments / unit)
+
+
+def _equal(trials: int, batch: int) -> int:
+    """The size of equal batches, so that one program serves them all; at most `batch`, at least one trial."""
+    return math.ceil(trials / math.ceil(trials / max(1, min(trials, batch))))
 
 
 def _begin(

@@ -6,6 +6,7 @@ linear length scales and the action's latent vector stand side by side, and each
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import jax
@@ -17,6 +18,8 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Kernel, Matern
 from threadpoolctl import threadpool_limits
 
+from showdown.bench.cell import Cell
+from showdown.bench.store import Store
 from showdown.keys import named_key
 from showdown.policies.gaussian_process import GaussianProcess, ProcessState
 from showdown.policies.sparse_gaussian_process import SparseGaussianProcess
@@ -285,6 +288,45 @@ def test_rewards_are_scaled_by_action():
     np.testing.assert_allclose(inflated, [*wanted, 1], rtol=1e-5)
 
 
+def test_pooled_rewards_have_one_scale():
+    observed = data()
+    policy = GaussianProcess(reward_scale="pooled")
+    centre, deviation = policy.scale_of(*map(jnp.asarray, observed[1:]), jnp.int32(COUNT), ACTIONS)
+    np.testing.assert_allclose(centre, np.full(ACTIONS, observed.targets.mean()), rtol=1e-5)
+    np.testing.assert_allclose(deviation, np.full(ACTIONS, np.sqrt(1e-4 + observed.targets.var())), rtol=1e-5)
+
+
+def test_two_actions_with_one_function_become_one():
+    """Though seen on different sides, from task vectors far apart: the evidence is highest where they are one.
+
+    Their own means and deviations would make two functions of it.
+    """
+    generator, count = np.random.default_rng(0), 60
+    actions = np.arange(count, dtype=np.int32) % 3
+    contexts = generator.uniform(-2, 2, (count, 1)).astype(np.float32)
+    contexts[actions == 1] = -np.abs(contexts[actions == 1])
+    shared, other = np.sin(2 * contexts[:, 0]) + 0.3 * contexts[:, 0], np.cos(3 * contexts[:, 0])
+    rewards = (np.where(actions == 2, other, shared) + 0.1 * generator.normal(size=count)).astype(np.float32)
+    policy = GaussianProcess(max_points=count, training_steps=600, reward_scale="pooled")
+    state = policy.init(named_key(0, "init"), ProblemSpec(1, 3))
+    assert multitask_kernel.of_tasks(state.fit.parameters)[0, 1] < 0.3
+    state = observe(policy, state, Data(contexts, actions, rewards), trials=1)
+    after = jax.jit(jax.vmap(lambda state: policy.refit(jax.random.key(1), state, None)))(state)
+    alike = jax.vmap(multitask_kernel.of_tasks)(after.fit.parameters)[0]
+    assert alike[0, 1] > 0.95
+    assert alike[0, 2] < 0.5
+
+
+@pytest.mark.parametrize("kind", [GaussianProcess, SparseGaussianProcess])
+def test_hyperparameters_stand_still_after_train_until(kind, play, script):
+    sizes = {"max_points": 24} if kind is GaussianProcess else {"num_inducing": 24, "batch_size": 24}
+    problem = script(np.random.default_rng(0).normal(size=(24, DIM)), np.random.default_rng(1).normal(size=(24, 2)))
+    policy = kind(task_dim=TASK_DIM, refit_every=12, training_steps=2, train_until=12, **sizes)
+    state = play(policy, problem).trial.state
+    assert (state.fit.updates == 2).all()  # of the first refit; the second, at step 24, only takes in the data
+    assert all(jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(state))
+
+
 @pytest.mark.parametrize("centre", ["own", "released"])
 def test_trained_means_move_only_where_they_are_asked_for(centre):
     policy = GaussianProcess(max_points=COUNT, task_dim=TASK_DIM, training_steps=2, reward_scale=centre)
@@ -311,9 +353,11 @@ def test_a_joint_draw_shows_that_two_actions_are_one():
     assert abs(np.corrcoef(draws[:, 0], draws[:, 2])[0, 1]) < 0.1
 
 
-def test_draws_have_the_predicted_mean_and_covariance(played):
+@pytest.mark.parametrize("kind", ["posterior", "squared"])
+def test_draws_have_the_predicted_mean_and_covariance(kind, played):
     """Of 20,000 draws; each of the 14 numbers is 5 standard errors off, and the test fails, once in a million."""
     policy, state, _ = played
+    policy = replace(policy, draws=kind)
     state = jax.tree.map(lambda leaf: leaf[0], state)
     context = jnp.array([0.2, 0.1, -0.4])
 
@@ -327,6 +371,7 @@ def test_draws_have_the_predicted_mean_and_covariance(played):
             return float64.lowered(predicted)
 
     mean, covariance = moments(state)
+    covariance = covariance @ covariance if kind == "squared" else covariance
     number = 20_000
     keys = jax.random.split(named_key(0, "many draws"), number)
     draws = jax.jit(jax.vmap(policy.scores, (0, None, None)))(keys, state, context)
@@ -368,6 +413,23 @@ def test_huge_duplicated_contexts_need_jitter_and_keep_working():
         assert jnp.isfinite(leaf).all()
     values = jax.jit(jax.vmap(policy.scores, (None, 0, None)))(jax.random.key(2), state, jnp.ones(DIM))
     assert jnp.isfinite(values).all()
+
+
+@pytest.mark.parametrize("kind", [GaussianProcess, SparseGaussianProcess])
+def test_the_record_of_a_cell_tells_the_jitter(kind, script, tmp_path):
+    """Duplicated contexts: noise tells their rewards apart, unless the kernel is 1e18 and rounding swallows it."""
+    sizes = {"max_points": 24} if kind is GaussianProcess else {"num_inducing": 24, "batch_size": 24}
+    policy = WarmUp(inner=kind(task_dim=TASK_DIM, refit_every=12, training_steps=2, **sizes))
+    store = Store(tmp_path)
+    for number, level in enumerate((1.0, 1e9)):
+        problem = script(np.full((24, DIM), level), np.ones((24, ACTIONS)))
+        outcome = simulate(policy, problem, trials=2, batch_trials=2)
+        assert outcome.diagnostics["jitter"].shape == (2,)
+        cell = Cell(kind.__name__, str(level), policy, problem, trials=2, seed=number)
+        store.write_done(cell, [(kind.__name__, str(level))], outcome, {})
+    jitter = {record["problem"]: record["diagnostics"]["jitter"] for record in store.cells()}
+    assert jitter["1.0"] == 0
+    assert jitter["1000000000.0"] > 0
 
 
 @pytest.mark.parametrize("kind", [GaussianProcess, SparseGaussianProcess])

@@ -6,14 +6,17 @@ import subprocess
 import sys
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from showdown.agent import Agent
+from showdown.config import config
 from showdown.errors import DivergedError, InvalidProblemError, UsageError
 from showdown.keys import key_data, role_key, trial_keys
 from showdown.memory import free_bytes, trials_that_fit
 from showdown.policies import policies
+from showdown.policy import Policy
 from showdown.problems import problems
 from showdown.simulate import simulate
 
@@ -149,6 +152,35 @@ def test_batches_follow_memory():
     assert free is None or free > 0
     assert trials_that_fit(lambda: 1) > 1000
     assert trials_that_fit(lambda: 1 << 60) == 1
+
+
+@config
+class Roomy(Policy):
+    """Carries one number and needs megabytes to refit it."""
+
+    size: int = 1000
+    refit_every: int = 10
+
+    def init(self, key, spec):
+        return jnp.float32(0.0)
+
+    def act(self, key, state, context, step):
+        return jnp.int32(0)
+
+    def refit(self, key, state, history):
+        drawn = jax.random.normal(key, (self.size, self.size))
+        return jnp.tanh(drawn @ drawn).sum()
+
+
+def test_batches_follow_what_a_refit_needs(script, monkeypatch):
+    problem = script(np.ones((20, 1)), np.zeros((20, 2)))
+    unhindered = simulate(Roomy(), problem, trials=4)
+    assert unhindered.batch_trials == 4
+    monkeypatch.setattr("showdown.memory.free_bytes", lambda: 30 << 20)  # each trial takes 8 MB at least
+    hindered = simulate(Roomy(), problem, trials=4)
+    assert hindered.batch_trials < 4
+    assert_same_numbers(hindered, unhindered)
+    assert simulate(Roomy(), problem, trials=4, batch_trials=4).batch_trials == 4  # as told
 
 
 def test_saved_agent_loads_in_a_fresh_process(tmp_path):

@@ -18,15 +18,16 @@ Differences from the paper
 4. Each action's mean and deviation are those of its own observations kept (the deviation never below 0.01), computed
    at each refit; until the first they are 0 and 1. The released code trains the mean and, counting the steps of other
    actions as zeros, inflates the deviation of an action the more the less it was played, which is an urge to explore
-   it: `reward_scale=released`.
-5. Draws have the posterior covariance; those of the released code have its square.
+   it: `reward_scale=released`. Both make two functions of one that two actions share, so that less is learned from one
+   action about the other; `reward_scale=pooled`, one mean and deviation for all, does not.
+5. Draws have the posterior covariance; those of the released code have its square: `draws=squared`.
 6. Between refits every observation enters the posterior at once, and before the first refit the untrained model
    learns from what it saw; the released code's posterior stands still between trainings, one step behind its own
    hyper-parameters, and knows only dummy data before the first.
 
 Computed in float64 (see `posteriors/float64.py`); hyper-parameters and optimiser are kept in float32 between refits.
-Where a covariance cannot be factored its diagonal is raised by as little as it takes, and the state's `jitter` keeps
-the largest such addition.
+Where a covariance cannot be factored its diagonal is raised by as little as it takes; the largest such addition to one
+that decisions are made from is in the state's `jitter`, and from there in the record of a cell.
 
 Cost per step, with n = max_points, O(n²·num_actions) for the decision and 6n² operations for the new row, whether or
 not the buffer is full; per refit training_steps·(about 4n³ + 4n²·context_dim) operations in float64; memory
@@ -35,7 +36,8 @@ not the buffer is full; per refit training_steps·(about 4n³ + 4n²·context_di
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -70,6 +72,16 @@ class ProcessState(NamedTuple):
     jitter: jax.Array  # () the largest number that had to be added to the diagonal of a covariance
 
 
+def put(buffer: jax.Array, number: jax.Array, value: jax.Array, axis: int = 0) -> jax.Array:
+    """`buffer` with `value` in row `number`, or as it is when it is full.
+
+    Only that row is read and written, so that the loop can work in place.
+    """
+    size = buffer.shape[axis]
+    place = (slice(None),) * axis + (jnp.minimum(number, size - 1),)
+    return buffer.at[place].set(jnp.where(number < size, value, buffer[place]))
+
+
 @config
 class ProcessPolicy(Thompson):
     """What the exact and the sparse process share; not a family itself."""
@@ -77,21 +89,36 @@ class ProcessPolicy(Thompson):
     reference = PAPER
     combination: Combination = "sum"  # of the Matérn and the linear kernel
     task_dim: int = 5  # coordinates of each action's latent vector
-    reward_scale: Literal["own", "released"] = "own"  # mean and deviation by action: of its own rewards, or as released
+    reward_scale: Literal["own", "pooled", "released"] = "own"  # mean and deviation: by action, of all, or as released
+    draws: Literal["posterior", "squared"] = "posterior"  # their covariance: the posterior's, or its square as released
     training_steps: int = 100  # Adam steps per refit
     refit_every: int = 50  # contexts between refits
     learning_rate: float = 0.01  # of Adam, constant
+    train_until: int = 0  # contexts after which hyper-parameters stand still; 0 means never, as released
+
+    def diagnostics(self, state: Any) -> dict[str, jax.Array]:
+        return {"jitter": state.jitter}
 
     def check(self) -> None:
         for name in ("task_dim", "training_steps", "refit_every"):
             at_least(name, getattr(self, name), 1)
+        at_least("train_until", self.train_until, 0)
         positive("learning_rate", self.learning_rate)
+
+    def steps_now(self, history: History) -> jax.Array | int:
+        """Training steps of this refit."""
+        if self.train_until == 0:
+            return self.training_steps
+        return jnp.where(history.count <= self.train_until, self.training_steps, 0)
 
     def init_hyperparameters(self, key: jax.Array, spec: ProblemSpec) -> Hyperparameters:
         return multitask_kernel.init(key, spec.context_dim, spec.num_actions, self.task_dim)
 
     def scale_of(self, actions: jax.Array, rewards: jax.Array, count: jax.Array, num_actions: int) -> RewardScale:
         """From the first `count` rewards."""
+        if self.reward_scale == "pooled":  # as if there were one action
+            mean, deviation = gaussian_process.reward_moments(0 * actions, rewards, count, 1, False)
+            return RewardScale(jnp.tile(mean, num_actions), jnp.tile(deviation, num_actions))
         inflated = self.reward_scale == "released"
         return RewardScale(*gaussian_process.reward_moments(actions, rewards, count, num_actions, inflated))
 
@@ -105,6 +132,33 @@ class ProcessPolicy(Thompson):
         centred = rewards.astype(jnp.float64) - self.centre_of(hyperparameters, scale)[actions]
         return centred / scale.deviation.astype(jnp.float64)[actions]
 
+    def add_point(
+        self,
+        hyperparameters: Hyperparameters,
+        points: Points,
+        factor: jax.Array,
+        context: jax.Array,
+        action: jax.Array,
+        extra: Callable[[Hyperparameters], jax.Array],
+    ) -> tuple[Points, jax.Array]:
+        """`points` and their `factor` with one more point, `extra` on its diagonal, while there is room."""
+        with float64.enabled():
+            raised, known = float64.raised((hyperparameters, points))
+            row = gaussian_process.row_for(
+                raised,
+                known,
+                float64.join(factor),
+                context.astype(jnp.float64),
+                action,
+                extra(raised),
+                self.combination,
+            )
+            row_pair = float64.split(row)
+        contexts, actions, number = points
+        size = actions.shape[0]
+        added = Points(put(contexts, number, context), put(actions, number, action), jnp.minimum(number + 1, size))
+        return added, put(factor, number, row_pair, axis=1)
+
     def draw(
         self,
         key: jax.Array,
@@ -115,7 +169,8 @@ class ProcessPolicy(Thompson):
     ) -> jax.Array:
         """One joint draw of the rewards of all actions, float32; call it under `float64.enabled`."""
         normals = jax.random.normal(key, mean.shape, jnp.float32).astype(jnp.float64)
-        values = mean + semidefinite_root(covariance) @ normals
+        root = covariance if self.draws == "squared" else semidefinite_root(covariance)
+        values = mean + root @ normals
         rewards = self.centre_of(hyperparameters, scale) + scale.deviation.astype(jnp.float64) * values
         return rewards.astype(jnp.float32)
 
@@ -161,32 +216,9 @@ class GaussianProcess(ProcessPolicy):
     def update(
         self, key: jax.Array, state: ProcessState, context: jax.Array, action: jax.Array, reward: jax.Array
     ) -> ProcessState:
-        with float64.enabled():
-            hyperparameters, points = float64.raised((state.fit.parameters, state.points))
-            row = gaussian_process.row_for(
-                hyperparameters,
-                points,
-                float64.join(state.factor),
-                context.astype(jnp.float64),
-                action,
-                multitask_kernel.noise_variance(hyperparameters),
-                self.combination,
-            )
-            row_pair = float64.split(row)
-        contexts, actions, count = state.points
-        room = count < self.max_points
-        place = jnp.minimum(count, self.max_points - 1)
-
-        def put(array: jax.Array, value: jax.Array) -> jax.Array:
-            """Only this row is read and written, so that the loop can work in place."""
-            return array.at[place].set(jnp.where(room, value, array[place]))
-
-        old_row = state.factor[:, place]
-        return state._replace(
-            points=Points(put(contexts, context), put(actions, action), jnp.minimum(count + 1, self.max_points)),
-            rewards=put(state.rewards, reward),
-            factor=state.factor.at[:, place].set(jnp.where(room, row_pair, old_row)),
-        )
+        extra = multitask_kernel.noise_variance
+        points, factor = self.add_point(state.fit.parameters, state.points, state.factor, context, action, extra)
+        return state._replace(points=points, rewards=put(state.rewards, state.points.number, reward), factor=factor)
 
     def refit(self, key: jax.Array, state: ProcessState, history: History) -> ProcessState:
         _, actions, count = state.points
@@ -203,7 +235,7 @@ class GaussianProcess(ProcessPolicy):
             fit = training.train(
                 key,
                 fit,
-                self.training_steps,
+                self.steps_now(history),
                 draw=lambda key: Batch(points.contexts, points.actions, state.rewards),
                 loss=loss,
                 direction=optax.scale_by_adam(),

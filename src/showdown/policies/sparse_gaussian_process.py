@@ -38,7 +38,7 @@ from showdown.policies.gaussian_process import ProcessPolicy, RewardScale
 from showdown.policies.neural import at_least, probability
 from showdown.policies.wrappers import WarmUp
 from showdown.policy import Batch, History
-from showdown.posteriors import float64, gaussian_process, moments, multitask_kernel, regression, training
+from showdown.posteriors import float64, moments, multitask_kernel, regression, training
 from showdown.posteriors import sparse_gaussian_process as sparse
 from showdown.posteriors.gaussian_process import Points
 from showdown.posteriors.multitask_kernel import Hyperparameters
@@ -124,28 +124,14 @@ class SparseGaussianProcess(ProcessPolicy):
 
     def with_inducing_point(self, state: SparseState, context: jax.Array, action: jax.Array) -> SparseState:
         """With one more inducing point while there is room. Where the others are the data so far this is exact."""
-        with float64.enabled():
-            hyperparameters, inducing = _model(float64.raised(state.fit.parameters), state)
-            row = gaussian_process.row_for(
-                hyperparameters,
-                inducing,
-                float64.join(state.factor),
-                context.astype(jnp.float64),
-                action,
-                sparse.nugget(hyperparameters),
-                self.combination,
-            )
-            row_pair = float64.split(row)
-        room = state.number < self.num_inducing
-        place = jnp.minimum(state.number, self.num_inducing - 1)
         parameters = state.fit.parameters
-        contexts = parameters.contexts
-        contexts = contexts.at[place].set(jnp.where(room, context, contexts[place]))
+        hyperparameters, inducing = _model(parameters, state)
+        inducing, factor = self.add_point(hyperparameters, inducing, state.factor, context, action, sparse.nugget)
         return state._replace(
-            fit=state.fit._replace(parameters=parameters._replace(contexts=contexts)),
-            actions=state.actions.at[place].set(jnp.where(room, action, state.actions[place])),
-            number=jnp.minimum(state.number + 1, self.num_inducing),
-            factor=state.factor.at[:, place].set(jnp.where(room, row_pair, state.factor[:, place])),
+            fit=state.fit._replace(parameters=parameters._replace(contexts=inducing.contexts)),
+            actions=inducing.actions,
+            number=inducing.number,
+            factor=factor,
         )
 
     def rows(
@@ -195,7 +181,7 @@ class SparseGaussianProcess(ProcessPolicy):
             fit = float64.raised(state.fit)
             points = history.count.astype(jnp.float64)
             start = natural(fit.parameters, float64.join(state.factor))
-            fit = float64.lowered(self.train(key, fit, start, state, points, sample))
+            fit = float64.lowered(self.train(key, fit, self.steps_now(history), start, state, points, sample))
             parameters = float64.raised(fit.parameters)  # as they will be read, so that what follows is theirs
             factor, jitter = sparse.factor_of(*_model(parameters, state), self.combination)
             belief, more_jitter = sparse.belief(natural(parameters, factor))
@@ -210,6 +196,7 @@ class SparseGaussianProcess(ProcessPolicy):
         self,
         key: jax.Array,
         fit: Fit,
+        steps: jax.Array | int,
         natural: Natural,
         state: SparseState,
         points: jax.Array,
@@ -246,7 +233,7 @@ class SparseGaussianProcess(ProcessPolicy):
             parameters = jax.tree.map(lambda leaf, by: leaf - learning_rate * by, fit.parameters, change)
             return Fit(parameters, optimiser, fit.updates + 1), natural
 
-        return jax.lax.fori_loop(0, self.training_steps, one_step, (fit, natural))[0]
+        return jax.lax.fori_loop(0, steps, one_step, (fit, natural))[0]
 
 
 def _model(parameters: SparseParameters, state: SparseState) -> tuple[Hyperparameters, Points]:

@@ -77,9 +77,11 @@ def new_row(factor: jax.Array, index: jax.Array, cross: jax.Array, variance: jax
     """Row `index` of W, (size,), when K grows by a row with these covariances `cross` (zero from `index` on).
 
     `variance` is the new diagonal entry less the `floor` that noise or jitter guarantees: what is left of it after
-    conditioning cannot be negative, and is kept from being so by rounding. Two products with W, no solve.
+    conditioning cannot be negative, and is kept from being so by rounding. A floor below the rounding errors is raised
+    to them, as `factorise` would. Two products with W, no solve.
     """
     projected = factor @ cross
+    floor = jnp.maximum(floor, cross.shape[0] * jnp.finfo(cross.dtype).eps * variance)
     pivot = jnp.sqrt(jnp.maximum(variance - projected @ projected, 0.0) + floor)
     return (-(projected @ factor) / pivot).at[index].set(1 / pivot)
 
