@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from showdown.bench.cell import Cell
@@ -58,6 +60,17 @@ def test_a_run_is_kept_and_found_again(tmp_path):
     assert all(counts.sum() == 40 for counts in table["action_counts"])
     again, _ = play(TINY, tmp_path)
     assert [result.new for result in again] == [False, False]
+
+
+def test_cells_from_before_diagnostics_are_still_read(tmp_path):
+    _, store = play(TINY, tmp_path)
+    for path in (tmp_path / "cells").glob("*.json"):
+        record = json.loads(path.read_text())
+        assert record.pop("diagnostics") == {}  # these policies have nothing to tell
+        path.write_text(json.dumps(record))
+    assert len(store.frame()) == 6
+    again, _ = play(TINY, tmp_path)
+    assert not any(result.new for result in again)
 
 
 def test_other_numerics_are_not_reused(tmp_path, monkeypatch):
@@ -224,3 +237,51 @@ def test_patterns_choose_presets(tmp_path):
     assert {problem for _, problem in names} == {"wheel-0.95", "wheel-0.99"}
     with pytest.raises(UsageError, match="no policy matches"):
         plan(dataclasses.replace(TINY, policies=("Zzz*",)), Store(tmp_path))
+
+
+BROKEN_RECORDS = {
+    "names are numbers": lambda record: record.update(names=[[1, 2]]),
+    "a name is missing": lambda record: record.update(names=[[None, "wheel-0.5"]]),
+    "policy is text": lambda record: record["identity"].update(policy="x"),
+    "problem is missing": lambda record: record["identity"].pop("problem"),
+    "checkpoints are text": lambda record: record.update(checkpoints=["a", "b"]),
+    "versions is text": lambda record: record.update(versions="1.0"),
+    "hardware is a list": lambda record: record.update(hardware=["a"]),
+    "beside is text": lambda record: record.update(beside="many"),
+    "no trials": lambda record: record.update(trials=0),
+    "another file": lambda record: record.update(cell="../../elsewhere"),
+}
+BROKEN_TABLES = {
+    "no trial": lambda table: table.drop(columns="trial"),
+    "no curve": lambda table: table.drop(columns="curve"),
+    "no actions": lambda table: table.drop(columns="action_counts"),
+    "ragged": lambda table: table.assign(curve=[curve[:index] for index, curve in enumerate(table["curve"])]),
+    "text": lambda table: table.assign(cumulative="a"),
+    "not finite": lambda table: table.assign(simple=float("nan")),
+    "too short": lambda table: table.iloc[1:],
+}
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory) -> Path:
+    directory = tmp_path_factory.mktemp("played")
+    play(TINY, directory)
+    return directory
+
+
+@pytest.mark.parametrize("what", [*BROKEN_RECORDS, *BROKEN_TABLES])
+def test_what_readers_cannot_use_is_named_and_costs_nothing_else(played, tmp_path, what):
+    shutil.copytree(played, tmp_path / "results")
+    store = Store(tmp_path / "results")
+    record, other = store.cells()
+    path = tmp_path / "results" / "cells" / f"{record['cell']}.json"
+    if what in BROKEN_RECORDS:
+        text = json.loads(path.read_text())
+        BROKEN_RECORDS[what](text)
+        path.write_text(json.dumps(text))
+    else:
+        path = path.with_suffix(".parquet")
+        BROKEN_TABLES[what](pd.read_parquet(path)).to_parquet(path, index=False)
+    frame = store.frame()
+    assert set(frame["policy"]) == {other["policy"]}
+    assert [path.name in warning for warning in store.warnings] == [True]

@@ -8,7 +8,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -35,6 +35,7 @@ class Result:
     new: bool = True  # played now, rather than found in the store
     compile_seconds: float = 0.0
     run_seconds: float = 0.0
+    diagnostics: dict[str, float] = field(default_factory=dict)  # the largest over trials; of a cell played now
 
 
 class _TimeoutError(ShowdownError):
@@ -48,12 +49,13 @@ def run(
     batch_trials: int | None = None,
     cell_seconds: float | None = None,
     progress: Progress | None = None,
+    beside: int = 0,
 ) -> Iterator[Result]:
-    """Yield a result per cell. A cell that fails is recorded with its reason and the others go on."""
-    if batch_trials is not None and batch_trials < 1:
-        raise UsageError(f"batch_trials must be at least 1, not {batch_trials}")
-    if cell_seconds is not None and cell_seconds < 0:
-        raise UsageError(f"cell_seconds must not be negative, and is {cell_seconds:g}")
+    """Yield a result per cell. A cell that fails is recorded with its reason and the others go on.
+
+    `beside` is the number of other processes that play at the same time (see `processes.py`); it is only recorded.
+    """
+    check_limits(batch_trials, cell_seconds)
     store.prepare()
     use_compilation_cache()
     for item in planned:
@@ -61,11 +63,23 @@ def run(
             store.add_names(item.cell, item.names)
             yield Result(item.cell, "done", new=False)
         else:
-            yield _run_cell(item, store, batch_trials, cell_seconds, progress)
+            yield _run_cell(item, store, batch_trials, cell_seconds, progress, beside)
+
+
+def check_limits(batch_trials: int | None, cell_seconds: float | None) -> None:
+    if batch_trials is not None and batch_trials < 1:
+        raise UsageError(f"batch_trials must be at least 1, not {batch_trials}")
+    if cell_seconds is not None and cell_seconds < 0:
+        raise UsageError(f"cell_seconds must not be negative, and is {cell_seconds:g}")
 
 
 def _run_cell(
-    item: Planned, store: Store, batch_trials: int | None, cell_seconds: float | None, progress: Progress | None
+    item: Planned,
+    store: Store,
+    batch_trials: int | None,
+    cell_seconds: float | None,
+    progress: Progress | None,
+    beside: int,
 ) -> Result:
     cell = item.cell
     began = time.monotonic()
@@ -88,12 +102,13 @@ def _run_cell(
         status, reason = "error", str(error)
     except Exception as error:  # a defect in one policy must not cost the other cells
         status, reason = "error", "".join(traceback.format_exception_only(error)).strip()
-        store.write_failed(cell, item.names, status, reason, {**about(), "traceback": traceback.format_exc()})
+        store.write_failed(cell, item.names, status, reason, {**about(beside), "traceback": traceback.format_exc()})
         return Result(cell, status, reason)
     else:
-        store.write_done(cell, item.names, outcome, about())
-        return Result(cell, "done", "", True, outcome.compile_seconds, outcome.run_seconds)
-    store.write_failed(cell, item.names, status, reason, about())
+        store.write_done(cell, item.names, outcome, about(beside))
+        seconds = outcome.compile_seconds, outcome.run_seconds
+        return Result(cell, "done", "", True, *seconds, outcome.largest_diagnostics())
+    store.write_failed(cell, item.names, status, reason, about(beside))
     return Result(cell, status, reason)
 
 
@@ -112,12 +127,13 @@ def _simulate_within_memory(cell: Cell, batch_trials: int | None, watch: Callabl
             batch = half
 
 
-def about() -> dict[str, Any]:
+def about(beside: int = 0) -> dict[str, Any]:
     """Where, when and with what a cell was made."""
     device = jax.local_devices()[0]
     return {
         "finished": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "versions": {"showdown": __version__, "jax": jax.__version__, "python": platform.python_version()},
+        "beside": beside,  # processes that played other cells at the same time
         "hardware": {
             "device": device.device_kind,
             "platform": device.platform,

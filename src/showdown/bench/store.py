@@ -1,6 +1,7 @@
 """The store: a folder of immutable cells, each a JSON record and, when it is done, a Parquet table of its trials.
 
-    DIR/cells/HASH.json      status, configuration, versions, hardware, seconds: the record that makes a cell exist
+    DIR/cells/HASH.json      status, configuration, versions, hardware, seconds, what the policy tells of itself (the
+                             largest of its trials): the record that makes a cell exist
     DIR/cells/HASH.parquet   one row per trial: regrets, action counts, the curve at the checkpoints
 
 Both are written under a temporary name and renamed, the table first, so a reader or a second writer never sees half a
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,8 +30,19 @@ from showdown.simulate import Outcome
 FORMAT = 1
 STATUSES = ("done", "diverged", "timeout", "error", "skipped")
 PER_TRIAL = ("cumulative", "cumulative_expected", "simple", "simple_expected")
-_CELL_COLUMNS = ("cell", "policy", "problem", "data", "horizon", "seed", "trials", "compile_seconds", "run_seconds")
+_PER_CHECKPOINT = ("curve", "curve_expected")
+# `beside`: see bench/processes.py; older records do not have it
+_TIMES = ("compile_seconds", "run_seconds", "beside")
+_CELL_COLUMNS = ("cell", "policy", "problem", "data", "horizon", "seed", "trials", *_TIMES)
 _KINDS = {"cell": str, "names": list, "horizon": int, "seed": int, "trials": int, "identity": dict}
+_KINDS_IF_THERE = {
+    "reason": str,
+    "finished": str,
+    "versions": dict,
+    "hardware": dict,
+    "beside": int,
+    "diagnostics": dict,
+}
 _KINDS_IF_DONE = {"compile_seconds": int | float, "run_seconds": int | float, "checkpoints": list}
 
 Names = list[tuple[str, str]]  # (policy, problem) as a user would write them
@@ -55,7 +68,7 @@ class Store:
 
     def prepare(self) -> None:
         """Find out whether anything can be kept here, before hours are spent."""
-        probe = self.directory / "cells" / "probe"
+        probe = self.directory / "cells" / f"{TEMPORARY}probe-{os.getpid()}"  # a name that readers pass over
         self._write(probe, lambda temporary: None)
         probe.unlink(missing_ok=True)
 
@@ -63,7 +76,7 @@ class Store:
         table = pd.DataFrame({name: getattr(outcome, name) for name in PER_TRIAL})
         table.insert(0, "trial", range(len(table)))
         table["action_counts"] = list(outcome.action_counts)
-        for name in ("curve", "curve_expected"):  # to be drawn, not added up: float32 halves the file
+        for name in _PER_CHECKPOINT:  # to be drawn, not added up: float32 halves the file
             table[name] = list(getattr(outcome, name).astype("float32"))
         path = self._path(cell.hash, ".parquet")
         self._write(path, lambda temporary: table.to_parquet(temporary, index=False, compression="zstd"))
@@ -74,6 +87,7 @@ class Store:
             "compile_seconds": outcome.compile_seconds,
             "run_seconds": outcome.run_seconds,
             "batch_trials": outcome.batch_trials,
+            "diagnostics": outcome.largest_diagnostics(),
         }
         self._write_record(cell, names, {"status": "done", "reason": "", **measured, **about})
 
@@ -155,11 +169,8 @@ class Store:
         if record["format"] != FORMAT or record["status"] not in STATUSES:
             self.warnings.append(f"{path.name} was written in another format and was passed over")
             return None
-        kinds = {**_KINDS, **(_KINDS_IF_DONE if record["status"] == "done" else {})}
-        wrong = [name for name, kind in kinds.items() if not isinstance(record.get(name), kind)]
-        named = not wrong and all(isinstance(pair, list) and len(pair) == 2 for pair in record["names"])
-        if not named or "problem" not in record["identity"]:
-            self.warnings.append(f"{path.name} lacks what the record of a cell must hold and was passed over")
+        if not _is_whole(record) or record["cell"] != path.stem:
+            self.warnings.append(f"{path.name} does not hold what the record of a cell must and was passed over")
             return None
         return record
 
@@ -171,7 +182,7 @@ class Store:
         except Exception as error:  # pyarrow raises many kinds for a broken file
             self.warnings.append(f"{path.name} cannot be read ({type(error).__name__}) and was passed over")
             return None
-        if len(table) != record["trials"] or any(name not in table for name in PER_TRIAL):
+        if not _is_table_of(table, record):
             self.warnings.append(f"{path.name} does not hold the {record['trials']} trials of its record; passed over")
             return None
         return table
@@ -189,6 +200,34 @@ class Store:
         rows = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
         cells = pd.DataFrame(records, columns=_CELL_COLUMNS).iloc[rows].reset_index(drop=True)
         return pd.concat([cells, pd.concat(parts, ignore_index=True)], axis=1)
+
+
+def _is_whole(record: dict[str, Any]) -> bool:
+    """Whether everything that readers of a record rely on is there and of its kind."""
+    kinds: dict[str, Any] = {**_KINDS, **{name: kind for name, kind in _KINDS_IF_THERE.items() if name in record}}
+    if record["status"] == "done":
+        kinds |= _KINDS_IF_DONE
+    return (
+        all(isinstance(record.get(name), kind) for name, kind in kinds.items())
+        and all(isinstance(pair, list) and [type(name) for name in pair] == [str, str] for pair in record["names"])
+        and all(isinstance(record["identity"].get(name), dict) for name in ("policy", "problem"))
+        and all(isinstance(step, int) for step in record.get("checkpoints", []))
+        and record["horizon"] > 0
+        and record["trials"] > 0
+    )
+
+
+def _is_table_of(table: pd.DataFrame, record: dict[str, Any]) -> bool:
+    """Whether a table holds the trials of a done cell: every column, numbers in it, a value for each checkpoint."""
+    numbers, lists = ["trial", *PER_TRIAL], ["action_counts", *_PER_CHECKPOINT]
+    if len(table) != record["trials"] or not {*numbers, *lists} <= set(table):
+        return False
+    if not all(pd.api.types.is_numeric_dtype(table[name]) and np.isfinite(table[name]).all() for name in numbers):
+        return False
+    points = len(record["checkpoints"])
+    return all(isinstance(item, np.ndarray) for name in lists for item in table[name]) and all(
+        len(item) == points for name in _PER_CHECKPOINT for item in table[name]
+    )
 
 
 def _data_of(record: dict[str, Any]) -> str:

@@ -38,6 +38,7 @@ def run_command(
     seed: Annotated[int | None, typer.Option(help="The seed; the same one gives the same numbers.")] = None,
     out: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("results"),
     batch_trials: Annotated[int | None, typer.Option(help="Trials side by side; default: as many as fit.")] = None,
+    processes: Annotated[int, typer.Option(help="Cells side by side, each in a process of its own.")] = 1,
     cell_seconds: Annotated[float | None, typer.Option(help="Give a cell up after this many seconds.")] = None,
     data_dir: Annotated[Path | None, typer.Option(help="A folder with raw data files, used before any other.")] = None,
     load: Annotated[list[Path] | None, LOAD] = None,
@@ -68,7 +69,7 @@ def run_command(
         _print_plan(chosen, planned, store, as_json)
         return
     try:
-        results = _play(planned, store, batch_trials, cell_seconds)
+        results = _play(planned, store, processes, tuple(load or ()), batch_trials, cell_seconds)
     except KeyboardInterrupt:
         console.warn(f"stopped; every finished cell is kept in {out}, and the same command goes on from there")
         raise typer.Exit(130) from None
@@ -77,7 +78,15 @@ def run_command(
         raise typer.Exit(1)
 
 
-def _play(planned: list[Planned], store: Store, batch_trials: int | None, cell_seconds: float | None) -> list[Result]:
+def _play(
+    planned: list[Planned],
+    store: Store,
+    processes: int,
+    load: tuple[Path, ...],
+    batch_trials: int | None,
+    cell_seconds: float | None,
+) -> list[Result]:
+    from showdown.bench.processes import run_side_by_side
     from showdown.bench.run import run
 
     todo = [item.cell for item in planned if not item.done]
@@ -89,11 +98,21 @@ def _play(planned: list[Planned], store: Store, batch_trials: int | None, cell_s
         def progress(cell: Any, steps: int) -> None:
             advance(steps, f"{position.get(cell.hash, 0)}/{len(todo)} {cell.label}")
 
-        for result in run(planned, store, batch_trials=batch_trials, cell_seconds=cell_seconds, progress=progress):
+        limits: Any = {"batch_trials": batch_trials, "cell_seconds": cell_seconds, "progress": progress}
+        played = (
+            run(planned, store, **limits)
+            if processes == 1
+            else run_side_by_side(planned, store, processes=processes, load=load, **limits)
+        )
+        for result in played:
             results.append(result)
             if result.status != "done":
                 console.warn(f"{result.cell.label}: {result.status}: {result.reason}")
-    return results
+            for name, value in result.diagnostics.items():
+                if value:  # zero is how it should be, and no news
+                    console.warn(f"{result.cell.label}: {name} up to {value:.1e}")
+    order = {item.cell.hash: number for number, item in enumerate(planned)}
+    return sorted(results, key=lambda result: order[result.cell.hash])
 
 
 def _print_results(results: list[Result], out: Path, as_json: bool) -> None:
@@ -131,6 +150,7 @@ def _row(result: Result) -> dict[str, Any]:
         "new": result.new,
         "compile_seconds": result.compile_seconds,
         "run_seconds": result.run_seconds,
+        "diagnostics": result.diagnostics,
     }
 
 

@@ -1,0 +1,160 @@
+"""Cells in several processes: the same numbers, and one that dies costs no other."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from showdown.bench.plan import plan
+from showdown.bench.processes import run_side_by_side
+from showdown.bench.run import run
+from showdown.bench.store import Store
+from showdown.bench.suite import Suite
+from showdown.errors import UsageError
+
+SHOWDOWN = [sys.executable, "-c", "from showdown.cli.main import main; main()"]
+DEADLY = '''
+"""A policy that takes its whole process with it, as running out of memory does."""
+import os, signal
+import jax.numpy as jnp
+from showdown.config import config
+from showdown.policies import policies
+from showdown.policy import Policy
+
+
+@config
+class Deadly(Policy):
+    dose: float = 1.0
+
+    def init(self, key, spec):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def act(self, key, state, context, step):
+        return jnp.int32(0)
+
+
+policies.add("Deadly", Deadly())
+'''
+
+
+def suite(*policies: str) -> Suite:
+    return Suite(name="tiny", policies=policies, problems=("wheel-0.5",), trials=2, horizon=30)
+
+
+def test_the_numbers_are_those_of_one_process(tmp_path):
+    stores = [Store(tmp_path / name) for name in ("one", "two")]
+    asked = suite("Uniform", "LinGreedy")
+    for _ in run(plan(asked, stores[0]), stores[0]):
+        pass
+    seen: dict[str, int] = {}
+
+    def progress(cell, steps):
+        seen[cell.policy_name] = seen.get(cell.policy_name, 0) + steps
+
+    planned = plan(asked, stores[1])
+    results = list(run_side_by_side(planned, stores[1], processes=2, progress=progress))
+    assert {(result.cell.policy_name, result.status) for result in results} == {
+        ("Uniform", "done"),
+        ("LinGreedy", "done"),
+    }
+    assert seen == {"Uniform": 60, "LinGreedy": 60}
+    one, two = (store.frame().sort_values(["policy", "trial"]) for store in stores)
+    assert np.array_equal(one["cumulative"], two["cumulative"])
+    assert set(one["beside"]) == {0}
+    assert set(two["beside"]) == {1}
+    again = list(run_side_by_side(plan(asked, stores[1]), stores[1], processes=2))
+    assert all(not result.new for result in again)
+
+
+def played_with_a_deadly_policy(folder: Path, policies: str) -> dict[str, tuple[str, str]]:
+    """Status and reason by policy, as a user sees them."""
+    file = folder / "deadly_policy.py"
+    file.write_text(DEADLY)
+    options = ["--problems", "wheel-0.5", "--trials", "2", "--horizon", "30", "--processes", "2", "--json"]
+    command = [
+        *SHOWDOWN,
+        "run",
+        "--load",
+        str(file),
+        "--policies",
+        policies,
+        *options,
+        "--out",
+        str(folder / "results"),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    return {cell["policy"]: (cell["status"], cell["reason"]) for cell in json.loads(done.stdout)["cells"]}
+
+
+def test_a_process_that_dies_costs_its_own_cell_alone(tmp_path):
+    results = played_with_a_deadly_policy(tmp_path, "Uniform,Deadly")
+    assert results["Uniform"] == ("done", "")
+    assert results["Deadly"][0] == "error"
+    assert "killed by signal 9; if memory ran out, fewer --processes" in results["Deadly"][1]
+    records = Store(tmp_path / "results").cells()
+    assert {record["policy"]: record["status"] for record in records} == {"Uniform": "done", "Deadly": "error"}
+
+
+def test_processes_that_died_are_replaced(tmp_path):
+    results = played_with_a_deadly_policy(tmp_path, "Deadly,Deadly[dose=2.0],Uniform,LinGreedy")
+    assert [status for status, _ in results.values()] == ["error", "error", "done", "done"]
+
+
+def test_no_process_is_refused(tmp_path):
+    store = Store(tmp_path)
+    with pytest.raises(UsageError, match="processes must be at least 1, not 0"):
+        list(run_side_by_side(plan(suite("Uniform"), store), store, processes=0))
+
+
+@pytest.mark.parametrize(
+    ("send", "number", "code", "told"),
+    [
+        # as a terminal sends it, to the whole group; the plan is longer than a pipe holds
+        (os.killpg, signal.SIGINT, 130, "stopped; every finished cell is kept"),
+        # as `timeout` and a full machine do, to the first process alone
+        (os.kill, signal.SIGKILL, -9, ""),
+    ],
+)
+def test_no_process_outlives_the_first(tmp_path, send, number, code, told):
+    policies = ",".join(f"LinPost[prior_precision={value}.0]" for value in range(1, 100))
+    command = [*SHOWDOWN, "run", "--policies", policies, "--problems", "wheel-*", "--trials", "2", "--processes", "2"]
+    process = subprocess.Popen(
+        [*command, "--out", str(tmp_path / "results")], stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    wait_until(lambda: len(list(tmp_path.glob("results/cells/*.json"))) > 1)  # both processes are at work
+    send(process.pid, number)
+    process.wait(timeout=30)
+    wait_until(lambda: not members(process.pid))
+    assert process.returncode == code
+    assert told in process.communicate()[1]
+
+
+def wait_until(happened: Callable[[], bool], seconds: float = 60) -> None:
+    began = time.monotonic()
+    while not happened():
+        assert time.monotonic() - began < seconds
+        time.sleep(0.1)
+
+
+def members(group: int) -> list[int]:
+    """Processes of a group that are alive, zombies not counted."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                state, _, their_group = (folder / "stat").read_text().rpartition(")")[2].split()[:3]
+            except OSError:
+                continue
+            if int(their_group) == group and state != "Z":
+                found.append(int(folder.name))
+    return found
