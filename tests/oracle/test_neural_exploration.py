@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy import special, stats
+from scipy import optimize, special, stats
 
 from showdown.policies import policies
 from showdown.policies.bootstrap import Bootstrap, own_steps
@@ -93,16 +93,42 @@ def noisy(**fields) -> ParameterNoise:
     return ParameterNoise(hidden_layers=(6, 5), training_steps=1, batch_size=8, learning_rate=1e-3, **fields)
 
 
+@pytest.mark.parametrize(("adapt_per", "times"), [("training", 1), ("context", 7)])
 @pytest.mark.parametrize(("noise", "grows"), [(1e-3, True), (20.0, False)])
-def test_parameter_noise_adapts_towards_its_target(history, noise, grows):
-    """On a network that hardly moves: noise too small to matter grows by 1 %, noise that drowns it shrinks."""
-    policy = noisy(noise=noise, epsilon=0.3)
+def test_parameter_noise_adapts_towards_its_target(history, noise, grows, adapt_per, times):
+    """On a network that hardly moves: noise too small to matter grows by 1 %, noise that drowns it shrinks, once per
+    training or once for each of the seven contexts since the last."""
+    policy = noisy(noise=noise, epsilon=0.3, refit_every=7, adapt_per=adapt_per)
     state = policy.init(jax.random.key(0), ProblemSpec(3, 4))
     generator = np.random.default_rng(0)
     past = history(generator.normal(size=(20, 3)), generator.integers(4, size=20), np.zeros(20))
     after = jax.jit(lambda policy: policy.refit(jax.random.key(1), state, past))(policy)
-    assert float(after.deviation) == pytest.approx(noise * 1.01 if grows else noise / 1.01, rel=1e-5)
-    assert float(after.epsilon) == pytest.approx(0.3 * 0.99, rel=1e-6)
+    factor = 1.01**times
+    assert float(after.deviation) == pytest.approx(noise * factor if grows else noise / factor, rel=1e-5)
+    assert float(after.epsilon) == pytest.approx(0.3 * 0.99**times, rel=1e-5)
+
+
+def test_parameter_noise_adapts_by_the_noise_of_the_moment(history):
+    """Many adaptations in one refit settle where the divergence meets its target, each with its own draw of noise.
+
+    A linear model of two actions on contexts that are zero: the outputs differ by the noise on two biases alone. Noise
+    measured once would run on to the end in one direction; measured each time by the same draw, it would settle where
+    that one draw lies and the refits would scatter by a factor of three.
+    """
+    policy = ParameterNoise(
+        hidden_layers=(), layer_norm=False, training_steps=1, batch_size=8, learning_rate=1e-6,
+        noise=1.0, epsilon=0.5, epsilon_decay=1.0, refit_every=2000, adapt_per="context",
+    )  # fmt: skip
+    state = policy.init(jax.random.key(0), ProblemSpec(2, 2))
+    past = history(np.zeros((20, 2)), np.zeros(20), np.zeros(20))
+    found = [float(policy.refit(jax.random.key(seed), state, past).deviation) for seed in range(8)]
+    # The noise is steady where half of the draws lie below the target: the divergence grows with |difference|, whose
+    # median is 0.674·√2·σ.
+    target = -np.log(1 - 0.5 + 0.25)
+    difference = optimize.brentq(lambda d: stats.entropy([0.5, 0.5], special.softmax([0.0, d])) - target, 0.01, 20)
+    expected = np.log(difference / (0.6745 * np.sqrt(2)))
+    assert np.mean(np.log(found)) == pytest.approx(expected, abs=0.1)  # the standard error is 0.03
+    assert np.std(np.log(found)) < 0.2  # 0.08 in theory
 
 
 def test_parameter_noise_distance_and_target():

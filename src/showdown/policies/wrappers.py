@@ -50,6 +50,9 @@ class Wrapper(Policy):
     def refit(self, key: jax.Array, state: WrappedState, history: History) -> WrappedState:
         return state._replace(inner=self.inner.refit(key, state.inner, history))
 
+    def diagnostics(self, state: WrappedState) -> dict[str, jax.Array]:
+        return self.inner.diagnostics(state.inner)
+
 
 @config
 class WarmUp(Wrapper):
