@@ -75,7 +75,7 @@ class Policy(ABC):
         return state
 
     def diagnostics(self, state: State) -> dict[str, jax.Array]:
-        """Scalars that belong beside the results, by name: how much jitter a matrix needed, say; 0 means all is well."""
+        """Scalars to keep beside the results, by name: how much jitter a matrix needed, say; 0 means all is well."""
         return {}
 
 
