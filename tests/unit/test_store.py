@@ -221,6 +221,8 @@ def test_shipped_suites_name_only_what_exists():
         ('policies = "Uniform"\nproblems = ["linear"]', "must be a list of names"),
         ('policies = ["Uniform"]\nproblems = ["linear"]\ntrails = 3', "did you mean 'trials'"),
         ('policies = ["Uniform"]\nproblems = ["linear"]\ntrials = "3"', "must be int"),
+        ('policies = ["Uniform"]\nproblems = ["linear"]\ntrials_of = { Uniform = "3" }', "must be a whole number"),
+        ('policies = ["Uniform"]\nproblems = ["linear"]\ntrials_of = { RMS = 3 }', "not among its policies"),
     ],
 )
 def test_bad_suites_are_one_sentence(tmp_path, text, sentence):
@@ -228,6 +230,14 @@ def test_bad_suites_are_one_sentence(tmp_path, text, sentence):
     path.write_text(text)
     with pytest.raises(UsageError, match=sentence):
         load_suite(str(path))
+
+
+def test_a_policy_may_play_another_number_of_trials(tmp_path):
+    suite = dataclasses.replace(TINY, trials_of={"LinPost": 2})
+    trials = {item.cell.policy_name: item.cell.trials for item in plan(suite, Store(tmp_path))}
+    assert trials == {"Uniform": 3, "LinPost": 2}
+    with pytest.raises(UsageError, match="trials of LinPost must be at least 1, not 0"):
+        plan(dataclasses.replace(TINY, trials_of={"LinPost": 0}), Store(tmp_path))
 
 
 def test_patterns_choose_presets(tmp_path):

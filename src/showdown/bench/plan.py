@@ -29,7 +29,8 @@ class Planned:
 
 def plan(suite: Suite, store: Store) -> list[Planned]:
     """Every cell of the suite, problem by problem, so that each problem's data is loaded once."""
-    for name, count in (("trials", suite.trials), ("horizon", suite.horizon)):
+    counts = [("trials", suite.trials), *((f"trials of {name}", count) for name, count in suite.trials_of.items())]
+    for name, count in (*counts, ("horizon", suite.horizon)):
         if count is not None and count < 1:
             raise UsageError(f"{name} must be at least 1, not {count}")
     chosen_policies = _resolve(policies, suite.policies)
@@ -47,7 +48,8 @@ def plan(suite: Suite, store: Store) -> list[Planned]:
     planned: dict[str, Planned] = {}
     for problem_name, problem in chosen_problems.items():
         for policy_name, policy in chosen_policies.items():
-            cell = Cell(policy_name, problem_name, policy, problem, suite.trials, suite.seed)
+            trials = suite.trials_of.get(policy_name, suite.trials)
+            cell = Cell(policy_name, problem_name, policy, problem, trials, suite.seed)
             if cell.hash not in planned:
                 planned[cell.hash] = Planned(cell, [], store.is_done(cell.hash))
             planned[cell.hash].names.append((policy_name, problem_name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ class Suite:
     problems: tuple[str, ...]
     problems_if_available: tuple[str, ...] = ()  # played only where their data is at hand
     trials: int = 50
+    trials_of: dict[str, int] = field(default_factory=dict)  # of policies that play another number, by name
     seed: int = 0
     horizon: int | None = None  # None: each problem's own
 
@@ -59,24 +60,30 @@ _KINDS = {
     "problems": list,
     "problems_if_available": list,
     "trials": int,
+    "trials_of": dict,
     "seed": int,
     "horizon": int,
 }
 
 
 def _suite(name: str, fields: dict[str, Any]) -> Suite:
-    for field, value in fields.items():
-        if field not in _KINDS:
-            near = difflib.get_close_matches(field, _KINDS, n=1)
+    for key, value in fields.items():
+        if key not in _KINDS:
+            near = difflib.get_close_matches(key, _KINDS, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise UsageError(f"the suite {name} has an unknown field {field!r}{hint}")
-        kind = _KINDS[field]
+            raise UsageError(f"the suite {name} has an unknown field {key!r}{hint}")
+        kind = _KINDS[key]
         strings = kind is not list or (isinstance(value, list) and all(isinstance(item, str) for item in value))
         if not isinstance(value, kind) or isinstance(value, bool) or not strings:
             wanted = "a list of names" if kind is list else kind.__name__
-            raise UsageError(f"{field} in the suite {name} must be {wanted}, not {value!r}")
-    for field in ("policies", "problems"):
-        if not fields.get(field):
-            raise UsageError(f"the suite {name} names no {field}")
+            raise UsageError(f"{key} in the suite {name} must be {wanted}, not {value!r}")
+    for key in ("policies", "problems"):
+        if not fields.get(key):
+            raise UsageError(f"the suite {name} names no {key}")
+    for policy, count in fields.get("trials_of", {}).items():
+        if not isinstance(count, int) or isinstance(count, bool):
+            raise UsageError(f"trials_of {policy} in the suite {name} must be a whole number, not {count!r}")
+        if policy not in fields["policies"]:
+            raise UsageError(f"trials_of in the suite {name} names {policy}, which is not among its policies")
     values: dict[str, Any] = {key: tuple(item) if isinstance(item, list) else item for key, item in fields.items()}
     return Suite(name=name, **values)

@@ -60,6 +60,8 @@ def run_command(
             changes[field] = tuple(split_outside_brackets(names))
     if problems is not None:
         changes["problems_if_available"] = ()
+    if trials is not None:
+        changes["trials_of"] = {}
     chosen = dataclasses.replace(
         load_suite(suite), **{name: item for name, item in changes.items() if item is not None}
     )
