@@ -68,6 +68,16 @@ def test_the_grid_marks_the_lowest_of_each_column_and_all_that_are_equal(table):
     assert written == {"B": ["7.00 ± 0.50", "1.25"], "A": ["", "3.00 ± 0.50"], NASTY: ["7.00 ± 0.50", "2.00 ± 0.50"]}
 
 
+def test_a_wide_table_is_set_smaller_in_latex():
+    def written(columns: int) -> str:
+        names = [f"p{number}" for number in range(columns)]
+        rows = pd.DataFrame([summary_row("A", name, 1.0) for name in names])
+        return formats.latex(Table("a title", rows, ["A"], names))
+
+    assert "footnotesize" not in written(5)
+    assert "footnotesize" in written(6)
+
+
 def test_units_are_in_the_headings_where_they_differ(table):
     rows = table.rows.assign(unit=["% of RMS" if problem == "x" else "seconds" for problem in table.rows["problem"]])
     content = grid(Table("time", rows, table.policies, table.problems))

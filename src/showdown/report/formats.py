@@ -94,6 +94,9 @@ def escape_markdown(words: str) -> str:
     return words.replace("&", "&amp;").replace("<", "&lt;").replace("\n", " ")
 
 
+WIDE = 5  # columns of numbers that fit a page in the letters of the text
+
+
 def latex(table: Table) -> str:
     """A `table` for a document that loads booktabs, and amssymb for the marks of agreement."""
 
@@ -109,13 +112,15 @@ def latex(table: Table) -> str:
     heading, *body = (
         " & ".join(line) + r" \\" for line in _lines(table, grid(table, plus_minus=r" \pm "), escape_latex, ours, paper)
     )
+    columns = heading.count(" & ")
     return "\n".join(
         [
             r"% needs \usepackage{booktabs}" + (r" and \usepackage{amssymb}" if table.is_compared else ""),
             r"\begin{table}[ht]",
             rf"\caption{{{escape_latex(table.title)}}}",
             r"\centering",
-            rf"\begin{{tabular}}{{l{'r' * heading.count(' & ')}}}",
+            *([r"\footnotesize\setlength{\tabcolsep}{3pt}"] if columns > WIDE else []),
+            rf"\begin{{tabular}}{{l{'r' * columns}}}",
             r"\toprule",
             heading,
             r"\midrule",
