@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-import os
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import jax
 
@@ -19,9 +20,10 @@ def free_bytes() -> int | None:
     stats = jax.local_devices()[0].memory_stats()
     if stats and "bytes_limit" in stats:
         return stats["bytes_limit"] // sharers - stats.get("bytes_in_use", 0)
-    try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // sharers
-    except (ValueError, OSError):
+    try:  # not sysconf's free pages: most of what the system keeps in them it gives up when asked
+        kibibytes = re.search(r"^MemAvailable: +(\d+)", Path("/proc/meminfo").read_text(), re.MULTILINE)
+        return int(kibibytes[1]) * 1024 // sharers if kibibytes else None
+    except OSError:
         return None
 
 
@@ -33,10 +35,13 @@ def trials_that_fit(bytes_per_trial: Callable[[], int]) -> int:
     return max(1, math.floor(SHARE * free / max(1, bytes_per_trial())))
 
 
-def excess(program: jax.stages.Compiled) -> float:
-    """By how much a compiled program needs more memory than there is: 2 is twice as much, at most 1 fits."""
+def excess(program: jax.stages.Compiled, here: int = 0) -> float:
+    """By how much a compiled program needs more memory than there is: 2 is twice as much, at most 1 fits.
+
+    `here` are bytes of its arguments that are on the device already, and so no longer free.
+    """
     free, needs = free_bytes(), program.memory_analysis()
     if free is None or needs is None:
         return 0.0
     results = needs.output_size_in_bytes - needs.alias_size_in_bytes  # donated arguments become results in place
-    return (needs.argument_size_in_bytes + needs.temp_size_in_bytes + results) / (MOST * free)
+    return (needs.argument_size_in_bytes - here + needs.temp_size_in_bytes + results) / (MOST * max(1, free))

@@ -115,8 +115,9 @@ def simulate(
     batch = batch_trials or trials_that_fit(partial(_trial_bytes, policy, problem, tables, steps, segments))
     batch = _equal(trials, batch)
     (start, play), compile_seconds = build(batch)
-    while batch_trials is None and batch > 1 and (times := excess(play)) > 1:  # what a refit needs only XLA knows
-        batch = _equal(trials, min(batch - 1, math.floor(batch / times)))
+    here = sum(leaf.nbytes for leaf in jax.tree.leaves(tables))
+    while batch_trials is None and batch > 1 and (times := excess(play, here)) > 1:  # what a refit needs only XLA knows
+        batch = _equal(trials, min(batch // 2, math.floor(batch / times)))  # at least halved: compilations are dear
         (start, play), seconds = build(batch)
         compile_seconds += seconds
 
@@ -136,7 +137,7 @@ def simulate(
         assert pending is not None
         _record(book, *pending, progress)
         books.append(book)
-        told = jax.device_get(jax.vmap(policy.diagnostics)(trial.state))
+        told = jax.device_get(jax.vmap(policy.diagnostics, axis_size=batch)(trial.state))
         diagnostics.append({name: values[:wanted] for name, values in told.items()})
         run_seconds += time.perf_counter() - began
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -122,11 +122,17 @@ def test_help_is_quick_and_loads_no_jax():
         "finally: assert not {'jax', 'pandas', 'numpy'} & set(sys.modules)"
     )
     best = 9.0
-    for _ in range(3):  # the machine may be busy: the quickest of three counts
-        began = time.perf_counter()
+    for _ in range(3):  # the machine may be busy: processor time counts, of the quickest of three
+        before = processor_seconds()
         subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
-        best = min(best, time.perf_counter() - began)
+        best = min(best, processor_seconds() - before)
     assert best < 0.5
+
+
+def processor_seconds() -> float:
+    """That child processes have used so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def test_ctrl_c_is_130_and_says_what_is_kept(showdown, monkeypatch):

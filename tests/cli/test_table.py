@@ -258,6 +258,11 @@ def test_a_policy_of_ones_own_is_in_every_table(show, study):
         assert "Mine" in show(study, "--paper", table, "--against", "paper").stdout
 
 
+def test_a_pattern_chooses_among_the_rows_of_the_table(show, study):
+    rows = json.loads(show(study, "--paper", "linear-simple", "--policies", "RMS*,LinPost", "--json").stdout)["rows"]
+    assert {row["policy"] for row in rows} == {"RMS2@linear", "LinPost"}
+
+
 def test_only_failures_of_the_table_are_named(show, study):
     for policy in ("SGFS", "SGFS@linear"):
         Store(study).write_failed(cell(policy, "statlog", 2), [(policy, "statlog")], "timeout", "too long", {})

@@ -11,15 +11,20 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from showdown.bench.plan import plan
+from showdown.bench.cell import Cell
+from showdown.bench.plan import Planned, plan
 from showdown.bench.processes import run_side_by_side
 from showdown.bench.run import run
 from showdown.bench.store import Store
 from showdown.bench.suite import Suite
+from showdown.config import config
 from showdown.errors import UsageError
+from showdown.policy import Policy
+from showdown.problems import problems
 
 SHOWDOWN = [sys.executable, "-c", "from showdown.cli.main import main; main()"]
 DEADLY = '''
@@ -36,6 +41,8 @@ class Deadly(Policy):
     dose: float = 1.0
 
     def init(self, key, spec):
+        if self.dose > 2:
+            os._exit(3)
         os.kill(os.getpid(), signal.SIGKILL)
 
     def act(self, key, state, context, step):
@@ -106,8 +113,24 @@ def test_a_process_that_dies_costs_its_own_cell_alone(tmp_path):
 
 
 def test_processes_that_died_are_replaced(tmp_path):
-    results = played_with_a_deadly_policy(tmp_path, "Deadly,Deadly[dose=2.0],Uniform,LinGreedy")
+    results = played_with_a_deadly_policy(tmp_path, "Deadly,Deadly[dose=3.0],Uniform,LinGreedy")
     assert [status for status, _ in results.values()] == ["error", "error", "done", "done"]
+    assert "its process ended with code 3" in results["Deadly[dose=3.0]"][1]
+
+
+def test_what_cannot_be_handed_over_is_one_sentence(tmp_path):
+    @config
+    class Local(Policy):
+        def init(self, key, spec):
+            return ()
+
+        def act(self, key, state, context, step):
+            return jnp.int32(0)
+
+    store = Store(tmp_path)
+    cell = Cell("Local", "linear", Local(), problems.get("linear"), 1, 0)
+    with pytest.raises(UsageError, match="Local on linear cannot be handed to another process"):
+        list(run_side_by_side([Planned(cell, [("Local", "linear")], False)], store, processes=2))
 
 
 def test_no_process_is_refused(tmp_path):

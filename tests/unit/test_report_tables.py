@@ -217,6 +217,16 @@ def test_rank_rows(frame):
     assert all(row["agrees"] is None and row["trials"] is None for row in rows.values())
 
 
+def test_a_problem_without_published_cells_ranks_nobody(frame_of):
+    """Nothing is published on the wheel for linear models, and New would be first of one there."""
+    cells = {(policy, "statlog"): [regret] * 2 for policy, regret in (("LinPost", 1), ("Uniform", 9), ("New", 5))}
+    frame = frame_of({**cells, ("New", "wheel-0.5"): [1, 1], ("Uniform", "wheel-0.5"): [2, 2]}, horizon=43_500)
+    table = assemble(select(frame), Request(rank=True, source="paper-linear"))
+    ranks = {row["policy"]: row["mean"] for row in records(table) if row["metric"] == "mean_rank"}
+    assert ranks == {"LinPost": 1, "New": 2, "Uniform": 2}
+    assert "mean rank over statlog among published cells" in table.notes
+
+
 def test_ranks_beside_the_paper_need_one_of_its_ten_problems(frame):
     only = select(frame[frame["problem"] == "linear"])
     with pytest.raises(UsageError, match=RANKED_PROBLEMS[0]):

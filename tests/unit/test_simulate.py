@@ -183,6 +183,24 @@ def test_batches_follow_what_a_refit_needs(script, monkeypatch):
     assert simulate(Roomy(), problem, trials=4, batch_trials=4).batch_trials == 4  # as told
 
 
+@config
+class Forgetful(Policy):
+    """A policy without a single array in its state."""
+
+    def init(self, key, spec):
+        return ()
+
+    def act(self, key, state, context, step):
+        return jnp.int32(1)
+
+
+def test_a_policy_may_have_no_state(script):
+    rewards = np.tile([1.0, 0.0], (6, 1))
+    outcome = simulate(Forgetful(), script(np.zeros((6, 1)), rewards), trials=2)
+    assert outcome.cumulative.tolist() == [6, 6]
+    assert outcome.diagnostics == {}
+
+
 def test_saved_agent_loads_in_a_fresh_process(tmp_path):
     agent = Agent(policies.get("LinFullPost"), context_dim=2, num_actions=3)
     agent.learn([1.0, 2.0], 1, 0.5)

@@ -45,10 +45,11 @@ def plan(suite: Suite, store: Store) -> list[Planned]:
             problem = _at_horizon(problems.get(name), suite.horizon)
             if _playable(problem):
                 chosen_problems[name] = problem
+    trials_of = {name: count for key, count in suite.trials_of.items() for name in _resolve(policies, (key,))}
     planned: dict[str, Planned] = {}
     for problem_name, problem in chosen_problems.items():
         for policy_name, policy in chosen_policies.items():
-            trials = suite.trials_of.get(policy_name, suite.trials)
+            trials = trials_of.get(policy_name, suite.trials)
             cell = Cell(policy_name, problem_name, policy, problem, trials, suite.seed)
             if cell.hash not in planned:
                 planned[cell.hash] = Planned(cell, [], store.is_done(cell.hash))

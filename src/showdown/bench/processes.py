@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import signal
 import threading
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -56,16 +57,29 @@ class _Worker:
         self.ready = False
         self.playing: Planned | None = None
 
-    def play(self, item: Planned) -> None:
-        self.playing = item
-        with suppress(OSError):  # where it died between two cells, its line says so when it is read
+    def plays(self, item: Planned) -> bool:
+        """Give it a cell; False if it died since the last one."""
+        try:
             self.line.send(item)
+        except OSError:
+            return False
+        except (AttributeError, TypeError, pickle.PicklingError) as error:
+            told = f"{item.cell.label} cannot be handed to another process ({error}): play it without --processes"
+            raise UsageError(told) from None
+        self.playing = item
+        return True
 
-    def kill(self) -> int:
+    def kill(self) -> None:
         self.process.kill()  # cells are written whole or not at all
         self.process.join()
         self.line.close()
-        return self.process.exitcode or 0
+
+    def fate(self) -> str:
+        """How it ended, once its line is closed."""
+        self.process.join(5)  # the line closes a little before the end
+        self.kill()
+        code = self.process.exitcode or 0
+        return f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
 
 
 def run_side_by_side(
@@ -98,17 +112,19 @@ def run_side_by_side(
         while True:
             while left and len(workers) < settings.processes:
                 workers.append(_Worker(settings))
-                workers[-1].play(left.popleft())
+                if workers[-1].plays(left[0]):
+                    left.popleft()
+                else:
+                    raise _not_started(workers[-1])
             if not workers:
                 return
             ready = wait([worker.line for worker in workers])
             for worker in [worker for worker in workers if worker.line in ready]:
-                result = _hear(worker, store, progress)
+                result = _hear(worker, store, settings, progress)
                 if result is None:
                     continue
-                worker.playing = None
-                if left and worker.process.is_alive():
-                    worker.play(left.popleft())
+                if left and worker.plays(left[0]):
+                    left.popleft()
                 else:
                     worker.kill()
                     workers.remove(worker)
@@ -118,16 +134,15 @@ def run_side_by_side(
             worker.kill()
 
 
-def _hear(worker: _Worker, store: Store, progress: Progress | None) -> Result | None:
+def _hear(worker: _Worker, store: Store, settings: Settings, progress: Progress | None) -> Result | None:
     """What one message says: a result, or nothing yet."""
     assert worker.playing is not None  # else it would not be among the workers
     try:
         message = worker.line.recv()
     except (EOFError, OSError):
-        code = worker.kill()
         if not worker.ready:
-            raise ShowdownError(f"a process could not be started (it ended with code {code}); see above") from None
-        return _lost(worker.playing, store, code)
+            raise _not_started(worker) from None
+        return _lost(worker, store, settings)
     if message == READY:
         worker.ready = True
     elif isinstance(message, Result):
@@ -137,12 +152,17 @@ def _hear(worker: _Worker, store: Store, progress: Progress | None) -> Result | 
     return None
 
 
-def _lost(item: Planned, store: Store, code: int) -> Result:
+def _not_started(worker: _Worker) -> ShowdownError:
+    return ShowdownError(f"a process could not be started: it {worker.fate()}; see above")
+
+
+def _lost(worker: _Worker, store: Store, settings: Settings) -> Result:
+    item = worker.playing
+    assert item is not None
     if store.is_done(item.cell.hash):  # it died after the last stroke
         return Result(item.cell, "done")
-    how = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
-    reason = f"its process {how}; if memory ran out, fewer --processes or --batch-trials may help"
-    store.write_failed(item.cell, item.names, "error", reason, about())
+    reason = f"its process {worker.fate()}; if memory ran out, fewer --processes or --batch-trials may help"
+    store.write_failed(item.cell, item.names, "error", reason, about(settings.processes - 1))
     return Result(item.cell, "error", reason)
 
 

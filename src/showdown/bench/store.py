@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet
 
 from showdown.bench.cell import Cell
 from showdown.config import canonical
@@ -58,13 +57,9 @@ class Store:
 
     def is_done(self, cell_hash: str) -> bool:
         """Whether the cell can be read back; a broken one is played again."""
-        record = self._read_record(self._path(cell_hash, ".json"))
-        if record is None or record["status"] != "done":
-            return False
-        try:
-            return pyarrow.parquet.read_metadata(self._path(cell_hash, ".parquet")).num_rows == record["trials"]
-        except (OSError, ValueError):  # pyarrow's errors are ValueErrors
-            return False
+        reader = Store(self.directory)  # what is broken is played again, and no news then
+        record = reader._read_record(self._path(cell_hash, ".json"))
+        return record is not None and record["status"] == "done" and reader.trials(record) is not None
 
     def prepare(self) -> None:
         """Find out whether anything can be kept here, before hours are spent."""

@@ -11,6 +11,7 @@ import typer
 
 from showdown.cli import console
 from showdown.cli.load import LOAD, load_files
+from showdown.errors import UsageError
 
 if TYPE_CHECKING:
     from showdown.bench.plan import Planned
@@ -51,6 +52,8 @@ def run_command(
     from showdown.bench.suite import load_suite
     from showdown.registry import split_outside_brackets
 
+    if processes < 1:
+        raise UsageError(f"processes must be at least 1, not {processes}")
     if data_dir is not None:
         os.environ["SHOWDOWN_DATA"] = str(data_dir)
     load_files(load)

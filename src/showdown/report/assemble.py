@@ -68,8 +68,10 @@ def assemble(selection: Selection, request: Request) -> Table:
     problems = _ordered(rows["problem"], request.problems, request.known_problems)
     if request.rank:
         over = list(RANKED_PROBLEMS) if paper is not None or request.layout == "main" else problems
+        among = ""
+        if paper is not None:
+            over, among = [name for name in over if name in set(paper["problem"])], " among published cells"
         ranked = _rank_rows(_summary(frame, request, True), paper, over)
-        among = " among published cells" if paper is not None else ""
         ranked_over = in_order(frame.loc[frame["problem"].isin(over), "problem"], over)
         notes.append(f"mean rank over {', '.join(ranked_over)}{among}")
         rows = pd.concat([ranked[ranked["policy"].isin(policies)], rows], ignore_index=True)
@@ -87,9 +89,10 @@ def in_layout(name: str, selection: Selection, request: Request) -> tuple[Select
     if not problems:
         raise UsageError(f"the table {name} is about {', '.join(paper.problems)}, and none of them is finished there")
 
-    strangers = [policy for policy in request.policies or () if not in_table(name, policy)]
-    if strangers:
-        raise UsageError(f"{strangers[0]} has no row in the paper's table {name}, but in others: leave out --paper")
+    if request.policies is not None and not any(in_table(name, policy) for policy in request.policies):
+        raise UsageError(
+            f"{request.policies[0]} has no row in the paper's table {name}, but in others: leave out --paper"
+        )
 
     def belonging(cells: pd.DataFrame) -> pd.DataFrame:
         return cells[cells["policy"].map(partial(in_table, name)).astype(bool)]
@@ -151,7 +154,8 @@ def _ranks_among(summary: pd.DataFrame, paper: pd.DataFrame, over: list[str]) ->
     """Mean ranks among published cells, as the paper's are; a policy that is not published, as if it alone joined."""
     known = summary.merge(paper[["policy", "problem"]])
     parts = [mean_ranks(known, over)]
-    for policy, own in summary[~summary["policy"].isin(known["policy"])].groupby("policy", sort=False):
+    unknown = summary[~summary["policy"].isin(known["policy"]) & summary["problem"].isin(known["problem"])]
+    for policy, own in unknown.groupby("policy", sort=False):
         joined = mean_ranks(pd.concat([known, own]), over)
         parts.append(joined[joined["policy"] == policy])
     return pd.concat(parts, ignore_index=True)
