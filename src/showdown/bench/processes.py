@@ -17,7 +17,7 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -93,8 +93,7 @@ def run_side_by_side(
     progress: Progress | None = None,
 ) -> Iterator[Result]:
     """As `run`, with results in the order in which cells finish."""
-    if processes < 1:
-        raise UsageError(f"processes must be at least 1, not {processes}")
+    check_processes(processes)
     check_limits(batch_trials, cell_seconds)
     yield from run([item for item in planned if item.done], store)
     left = deque(item for item in planned if not item.done)
@@ -134,6 +133,11 @@ def run_side_by_side(
             worker.kill()
 
 
+def check_processes(processes: int) -> None:
+    if processes < 1:
+        raise UsageError(f"processes must be at least 1, not {processes}")
+
+
 def _hear(worker: _Worker, store: Store, settings: Settings, progress: Progress | None) -> Result | None:
     """What one message says: a result, or nothing yet."""
     assert worker.playing is not None  # else it would not be among the workers
@@ -171,7 +175,6 @@ def _work(settings: Settings, line: Connection) -> None:
     memory.sharers = settings.processes
     for path in settings.load:
         load_file(path)
-    store = Store(settings.directory)
 
     def progress(cell: Cell, steps: int) -> None:
         try:
@@ -180,20 +183,22 @@ def _work(settings: Settings, line: Connection) -> None:
             os._exit(1)
 
     line.send(READY)
-    while True:
-        try:
-            item = line.recv()
-        except EOFError:
-            return
-        for result in run(
-            [item],
-            store,
-            batch_trials=settings.batch_trials,
-            cell_seconds=settings.cell_seconds,
-            progress=progress,
-            beside=settings.processes - 1,
-        ):
-            line.send(result)
+    for result in run(
+        _given(line),
+        Store(settings.directory),
+        batch_trials=settings.batch_trials,
+        cell_seconds=settings.cell_seconds,
+        progress=progress,
+        beside=settings.processes - 1,
+    ):
+        line.send(result)
+
+
+def _given(line: Connection) -> Iterator[Planned]:
+    """The cells that come along the line, until it is closed."""
+    with suppress(EOFError):
+        while True:
+            yield line.recv()
 
 
 @contextmanager

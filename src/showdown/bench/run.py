@@ -7,7 +7,7 @@ import platform
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -43,7 +43,7 @@ class _TimeoutError(ShowdownError):
 
 
 def run(
-    planned: list[Planned],
+    planned: Iterable[Planned],
     store: Store,
     *,
     batch_trials: int | None = None,

@@ -57,7 +57,7 @@ class Store:
 
     def is_done(self, cell_hash: str) -> bool:
         """Whether the cell can be read back; a broken one is played again."""
-        reader = Store(self.directory)  # what is broken is played again, and no news then
+        reader = Store(self.directory)  # with warnings of its own, which nobody is to hear
         record = reader._read_record(self._path(cell_hash, ".json"))
         return record is not None and record["status"] == "done" and reader.trials(record) is not None
 

@@ -11,7 +11,6 @@ import typer
 
 from showdown.cli import console
 from showdown.cli.load import LOAD, load_files
-from showdown.errors import UsageError
 
 if TYPE_CHECKING:
     from showdown.bench.plan import Planned
@@ -48,12 +47,12 @@ def run_command(
 ) -> None:
     """Play policies on problems and keep every finished cell."""
     from showdown.bench.plan import plan
+    from showdown.bench.processes import check_processes
     from showdown.bench.store import Store
     from showdown.bench.suite import load_suite
     from showdown.registry import split_outside_brackets
 
-    if processes < 1:
-        raise UsageError(f"processes must be at least 1, not {processes}")
+    check_processes(processes)
     if data_dir is not None:
         os.environ["SHOWDOWN_DATA"] = str(data_dir)
     load_files(load)

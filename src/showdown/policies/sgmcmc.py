@@ -47,15 +47,16 @@ class WalkState(NamedTuple):
     moments: gradient_noise.GradientMoments
 
 
+@config
 class _GradientWalk(NeuralPolicy):
     """What the two samplers share."""
 
-    burn_in: int
-    moment_decay: float
-    noise: float
-    step_cap: float
-    gradient_clip: float
-    initial_scale: float
+    burn_in: int = 500  # gradients observed before the parameters move
+    moment_decay: float = 0.9  # of the exponential average behind the gradient's variance
+    noise: float  # σ: standard deviation of rewards
+    step_cap: float  # largest step per coordinate
+    gradient_clip: float = 5.0  # largest global norm of a gradient
+    initial_scale: float = 0.3  # initial weights are uniform on ± this
 
     def check(self) -> None:
         super().check()
@@ -105,12 +106,8 @@ class FisherScoring(_GradientWalk):
 
     reference = f"Ahn, Korattikara, Welling 2012, https://arxiv.org/abs/1206.6380; {PAPER}"
     learning_rate: float = 0.014  # ε: small steps with much injected noise, or large ones with little
-    burn_in: int = 500  # gradients observed before the parameters move
-    moment_decay: float = 0.9  # of the exponential average behind the gradient's variance
     noise: float = 0.75  # σ: standard deviation of rewards
     step_cap: float = 0.01  # largest step per coordinate
-    gradient_clip: float = 5.0  # largest global norm of a gradient
-    initial_scale: float = 0.3  # initial weights are uniform on ± this
 
     def check(self) -> None:
         super().check()
@@ -125,12 +122,8 @@ class ConstantSGD(_GradientWalk):
     """ConstSGD: the step size alone is matched to the gradient's noise."""
 
     reference = f"Mandt, Hoffman, Blei 2016, https://arxiv.org/abs/1602.02666; {PAPER}"
-    burn_in: int = 500  # gradients observed before the parameters move
-    moment_decay: float = 0.9  # of the exponential average behind the gradient's variance
     noise: float = 0.5  # σ: standard deviation of rewards
     step_cap: float = 0.1  # largest step per coordinate
-    gradient_clip: float = 5.0  # largest global norm of a gradient
-    initial_scale: float = 0.3  # initial weights are uniform on ± this
 
     def change(self, key: jax.Array, gradient: Network, variances: Network, points: jax.Array) -> Network:
         return gradient_noise.constant_sgd(gradient, variances, points, self.step_cap)
