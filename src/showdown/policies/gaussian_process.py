@@ -86,6 +86,7 @@ def put(buffer: jax.Array, number: jax.Array, value: jax.Array, axis: int = 0) -
 class ProcessPolicy(Thompson):
     """What the exact and the sparse process share; not a family itself."""
 
+    numerics = 2  # 2: float64 arrays are kept whole on a GPU too
     reference = PAPER
     combination: Combination = "sum"  # of the Matérn and the linear kernel
     task_dim: int = 5  # coordinates of each action's latent vector
