@@ -107,12 +107,13 @@ def test_rows_are_dealt_into_chunks_of_one_owner(count):
     assert (owners[used.max() + 1 :] == 4).all()
 
 
-def test_both_ways_to_collect_agree():
+@pytest.mark.parametrize("together", [1, 3])
+def test_both_ways_to_collect_agree(together):
     contexts, actions, rewards = (jnp.asarray(array) for array in data(37))
     both = {"count": jnp.int32(30), "num": ACTIONS, "dim": DIM, "chunk": 8, "precision": "highest"}
     by_row = moments.collect(lambda steps: (contexts[steps], actions[steps], rewards[steps]), **both)
     by_owner = moments.collect_by_owner(
-        lambda steps: (contexts[steps], rewards[steps]), actions.astype(jnp.int32), **both
+        lambda steps: (contexts[steps], rewards[steps]), actions.astype(jnp.int32), together=together, **both
     )
     for one, other in zip(by_row, by_owner, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)

@@ -16,7 +16,7 @@ Differences from the paper
 5. The network's own differences are those of `greedy_network.py`.
 
 Cost per step O(num_actions·width²); per refit the training, one forward pass of all t past contexts and
-2·t·width² operations for the Gram matrices (chunks of 512 rows of one action, as many as t needs), then num_actions
+2·t·width² operations for the Gram matrices (chunks of 256 rows of one action, as many as t needs), then num_actions
 factorisations; memory num_actions·width² floats per trial beside the network's.
 """
 
@@ -39,7 +39,7 @@ from showdown.posteriors.network import Network
 from showdown.posteriors.training import Fit, Precision, precision_scope
 from showdown.problem import ProblemSpec
 
-CHUNK = 512  # rows of history whose features are held at once
+CHUNK, TOGETHER = 256, 8  # rows of history whose features are held at once: chunks of one action, and so many of them
 
 
 class NeuralLinearState(NamedTuple):
@@ -50,6 +50,7 @@ class NeuralLinearState(NamedTuple):
 
 @config
 class NeuralLinear(GreedyNetwork):
+    numerics = 2  # 2: history is summed in chunks of 256 rows
     training_steps: int = 20  # t_s: optimiser steps per training
     prior_precision: float = 0.25  # λ: ridge prior, coefficients ~ N(0, σ²I/λ)
     noise_shape: float = 3.0  # a0: shape of the inverse-gamma prior on the noise variance
@@ -103,6 +104,7 @@ class NeuralLinear(GreedyNetwork):
             history.count,
             *state.regressions.mean.shape,
             chunk=CHUNK,
+            together=TOGETHER,
             precision=self.posterior_precision,
         )
         regressions, noise = moments.posterior(collected, self.prior_precision, self.noise_shape, self.noise_rate)

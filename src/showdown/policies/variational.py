@@ -23,6 +23,8 @@ from showdown.posteriors.schedule import decaying_steps
 from showdown.posteriors.training import Fit
 from showdown.problem import ProblemSpec
 
+STRIDE = 20  # steps of a training between two looks at whether it is done
+
 
 class Belief(NamedTuple):
     layers: variational.MeanField
@@ -74,6 +76,7 @@ class VariationalPolicy(NeuralPolicy):
                 loss=lambda key, belief, batch: self.loss(key, belief, batch, points),
                 direction=optax.scale_by_adam(),
                 rate=lambda updates: jnp.asarray(self.learning_rate, jnp.float32),
+                stride=STRIDE,
             )
 
     def noise_of(self, key: jax.Array, belief: Belief, actions: jax.Array) -> jax.Array:

@@ -71,10 +71,13 @@ def train(
     loss: Callable[[jax.Array, Parameters, Batch], jax.Array],
     direction: optax.GradientTransformation,
     rate: Callable[[jax.Array], jax.Array],
+    stride: int = 1,
 ) -> Fit:
     """`steps` optimiser steps, each on a fresh batch. `rate` maps updates done so far to the learning rate.
 
     `steps` may be traced, but must not depend on what is batched by `vmap`: the loop would then run to the longest.
+    A GPU asks the host before every pass of a loop of traced length and stands still meanwhile: with a `stride` it asks
+    once in so many steps, and takes up to `stride` − 1 steps that are not kept.
     """
 
     def one_step(index: jax.Array, fit: Fit) -> Fit:
@@ -82,11 +85,22 @@ def train(
         gradient = jax.grad(loss, argnums=1)(loss_key, fit.parameters, draw(batch_key))
         with jax.numpy_dtype_promotion("standard"):  # optax raises floats to integer counters
             change, optimiser = direction.update(gradient, fit.optimiser, fit.parameters)
-        scale = -rate(fit.updates)
+        scale = -rate(fit.updates + index)  # counted by the loop: one kernel less per step on a GPU
         parameters = jax.tree.map(lambda leaf, by: leaf + scale * by, fit.parameters, change)
-        return Fit(parameters, optimiser, fit.updates + 1)
+        return fit._replace(parameters=parameters, optimiser=optimiser)
 
-    return jax.lax.fori_loop(0, steps, one_step, fit)
+    def several(number: jax.Array, fit: Fit) -> Fit:
+        def one_of_them(offset: jax.Array, fit: Fit) -> Fit:
+            index = number * stride + offset
+            return jax.tree.map(lambda new, old: jnp.where(index < steps, new, old), one_step(index, fit), fit)
+
+        return jax.lax.fori_loop(0, stride, one_of_them, fit)
+
+    if stride == 1:
+        trained = jax.lax.fori_loop(0, steps, one_step, fit)
+    else:
+        trained = jax.lax.fori_loop(0, (steps + stride - 1) // stride, several, fit)
+    return trained._replace(updates=fit.updates + steps)
 
 
 def mean_squared_error(predicted: jax.Array, rewards: jax.Array) -> jax.Array:
