@@ -1,6 +1,6 @@
 """Thompson sampling from a multi-task Gaussian process over contexts and actions.
 
-Rewards, less each action's mean and in units of its deviation, are one Gaussian process over (context, action): a
+Rewards, less their mean and in units of their deviation, are one Gaussian process over (context, action): a
 Matérn 3/2 and a linear kernel over contexts with a length scale per feature, times a kernel over a latent vector per
 action, so that what one action pays says something about the others. Amplitudes, length scales, noise and latent
 vectors are fitted by Adam to the log marginal likelihood with weak priors, `training_steps` full steps every
@@ -15,11 +15,12 @@ Differences from the paper
 2. The paper gives no schedule. 100 steps every 50 contexts is the released demonstration's.
 3. All of the first `max_points` observations are kept, as stated. The released code draws a bootstrap sample of them
    at every step until there are 1,000.
-4. Each action's mean and deviation are those of its own observations kept (the deviation never below 0.01), computed
-   at each refit; until the first they are 0 and 1. The released code trains the mean and, counting the steps of other
-   actions as zeros, inflates the deviation of an action the more the less it was played, which is an urge to explore
-   it: `reward_scale=released`. Both make two functions of one that two actions share, so that less is learned from one
-   action about the other; `reward_scale=pooled`, one mean and deviation for all, does not.
+4. One mean and deviation for the rewards of all actions kept (the deviation never below 0.01), computed at each refit;
+   until the first they are 0 and 1. The paper mentions no scale. The released code trains each action's mean and,
+   counting the steps of other actions as zeros, inflates the deviation of an action the more the less it was played,
+   which is an urge to explore it: `reward_scale=released`. `reward_scale=own` takes each action's own mean and
+   deviation; an action whose first rewards were alike is then all but given up, and the wheel lost. Both make two
+   functions of one that two actions share, so that less is learned from one action about the other.
 5. Draws have the posterior covariance; those of the released code have its square: `draws=squared`.
 6. Between refits every observation enters the posterior at once, and before the first refit the untrained model
    learns from what it saw; the released code's posterior stands still between trainings, one step behind its own
@@ -90,7 +91,7 @@ class ProcessPolicy(Thompson):
     reference = PAPER
     combination: Combination = "sum"  # of the Matérn and the linear kernel
     task_dim: int = 5  # coordinates of each action's latent vector
-    reward_scale: Literal["own", "pooled", "released"] = "own"  # mean and deviation: by action, of all, or as released
+    reward_scale: Literal["pooled", "own", "released"] = "pooled"  # mean, deviation: of all, by action, as released
     draws: Literal["posterior", "squared"] = "posterior"  # their covariance: the posterior's, or its square as released
     training_steps: int = 100  # Adam steps per refit
     refit_every: int = 50  # contexts between refits
