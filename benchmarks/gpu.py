@@ -35,7 +35,7 @@ MEMORY_GOAL = 6e9  # bytes, 50 trials of census for 2,000 steps
 
 
 def floors(trials: int, kernels: int) -> dict[str, float]:
-    """Microseconds that no program of this step can go below, by cause."""
+    """Limits in microseconds, by cause: arithmetic and traffic of any program, launches of one with so many kernels."""
     weights = CONTEXT_DIM * HIDDEN + HIDDEN * HIDDEN + HIDDEN * NUM_ACTIONS
     operations = 3 * 2 * BATCH * weights  # forward, and twice that backward
     contexts = 3 * BATCH * CONTEXT_DIM  # read from the table, written as a batch, read by the first layer

@@ -323,7 +323,7 @@ def test_hyperparameters_stand_still_after_train_until(kind, play, script):
     problem = script(np.random.default_rng(0).normal(size=(24, DIM)), np.random.default_rng(1).normal(size=(24, 2)))
     policy = kind(task_dim=TASK_DIM, refit_every=12, training_steps=2, train_until=12, **sizes)
     state = play(policy, problem).trial.state
-    assert (state.fit.updates == 2).all()  # of the first refit; the second, at step 24, only takes in the data
+    assert (state.fit.optimiser.count == 2).all()  # of the first refit; the second, at step 24, only takes in the data
     assert all(jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(state))
 
 

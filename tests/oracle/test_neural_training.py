@@ -5,6 +5,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 from scipy import stats
 
@@ -109,6 +110,30 @@ def test_rmsprop_is_tensorflows_rule():
     np.testing.assert_allclose(fit.parameters[0].weights, weights, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(fit.parameters[0].bias, bias, rtol=1e-4, atol=1e-5)
     assert int(fit.updates) == 5
+
+
+@pytest.mark.parametrize("steps", [0, 1, 7, 8])
+def test_a_stride_changes_nothing_but_when_the_loop_looks_up(steps):
+    """Steps beyond the last one are taken, and must leave no trace in parameters, optimiser or counts."""
+    target = jnp.arange(3.0)
+
+    def trained(stride: int) -> training.Fit:
+        return jax.jit(
+            lambda steps: training.train(
+                jax.random.key(0),
+                training.begin(jnp.zeros(3), optax.scale_by_adam()),
+                steps,
+                draw=lambda key: jax.random.normal(key, (3,)),
+                loss=lambda key, parameters, noise: jnp.sum((parameters - target - noise) ** 2),
+                direction=optax.scale_by_adam(),
+                rate=lambda updates: training.decayed(0.1, 0.5, updates),
+                stride=stride,
+            )
+        )(jnp.int32(steps))
+
+    one, other = trained(1), trained(7)
+    assert int(one.updates) == int(one.optimiser.count) == steps
+    jax.tree.map(np.testing.assert_array_equal, one, other)
 
 
 @pytest.mark.parametrize("reset", [False, True])

@@ -13,8 +13,8 @@ Differences from the paper
 2. Biases are point estimates without a prior and the prior of a weight is N(0, 2/inputs of its layer), as released.
 3. The "prior σ_p" of BBB-MR and -SL is not explained there. The released code's only prior deviation is that of a
    learned log noise, and the noise is not learned unless asked for, so σ_p did nothing: the presets read it so
-   (`prior="inputs"`). `prior="weights"` is N(0, σ_p²) for every weight, found not to reproduce the -SL row;
-   `prior="noise"` learns the noise, and then a large initial σ may come to explain everything as noise.
+   (`prior="inputs"`), and their numbers agree. `prior="weights"` is N(0, σ_p²) for every weight; `prior="noise"` learns
+   the noise, and then a large initial σ may come to explain everything as noise.
 4. The divergence of the learned noise is computed exactly, not from one draw.
 5. Decisions draw units, not weights: the same law (see `variational.py`).
 

@@ -39,7 +39,8 @@ from showdown.posteriors.network import Network
 from showdown.posteriors.training import Fit, Precision, precision_scope
 from showdown.problem import ProblemSpec
 
-CHUNK, TOGETHER = 256, 8  # rows of history whose features are held at once: chunks of one action, and so many of them
+CHUNK = 256  # rows of one action
+TOGETHER = 8  # chunks whose features are held at once
 
 
 class NeuralLinearState(NamedTuple):

@@ -23,7 +23,7 @@ from showdown.posteriors.schedule import decaying_steps
 from showdown.posteriors.training import Fit
 from showdown.problem import ProblemSpec
 
-STRIDE = 20  # steps of a training between two looks at whether it is done
+STRIDE = 25  # most steps of a training between two looks at whether it is done
 
 
 class Belief(NamedTuple):
@@ -76,7 +76,7 @@ class VariationalPolicy(NeuralPolicy):
                 loss=lambda key, belief, batch: self.loss(key, belief, batch, points),
                 direction=optax.scale_by_adam(),
                 rate=lambda updates: jnp.asarray(self.learning_rate, jnp.float32),
-                stride=STRIDE,
+                stride=min(STRIDE, self.training_steps),
             )
 
     def noise_of(self, key: jax.Array, belief: Belief, actions: jax.Array) -> jax.Array:

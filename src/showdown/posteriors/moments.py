@@ -120,7 +120,7 @@ def chunks_by_owner(which: jax.Array, count: jax.Array, num: int, chunk: int) ->
     chunks = capacity // chunk + num
     place = jnp.where(played, first[which] * chunk + rank, chunks * chunk)
     dealt = jnp.full(chunks * chunk, -1, jnp.int32).at[place].set(numbers, mode="drop")
-    owners = jnp.sum(jnp.arange(chunks, dtype=last.dtype)[:, None] >= last, axis=1)
+    owners = jnp.sum(jnp.arange(chunks, dtype=last.dtype)[:, None] >= last, axis=1)  # a search would be a loop
     return dealt.reshape(chunks, chunk), owners, sizes
 
 
