@@ -17,8 +17,8 @@ Differences from the paper
    at every step until there are 1,000.
 4. One mean and deviation for all rewards kept, whatever the action (the deviation never below 0.01), computed at each
    refit; until the first they are 0 and 1. The paper mentions no scale. The released code trains each action's mean
-   and, counting the steps of other actions as zeros, inflates the deviation of an action the more the less it was played,
-   which is an urge to explore it: `reward_scale=released`. `reward_scale=own` takes each action's own mean and
+   and, counting the steps of other actions as zeros, inflates the deviation of an action the more the less it was
+   played, which is an urge to explore it: `reward_scale=released`. `reward_scale=own` takes each action's own mean and
    deviation; an action whose first rewards were alike is then all but given up, and the wheel lost. Both make two
    functions of one that two actions share, so that less is learned from one action about the other.
 5. Draws have the posterior covariance; those of the released code have its square: `draws=squared`.
