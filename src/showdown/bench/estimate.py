@@ -1,4 +1,4 @@
-"""How long a plan should take: from what the store has measured, else from a rough count of operations."""
+"""How long cells should take: from what the store has measured, else from a rough count of operations on a CPU."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import itertools
 import math
 from typing import Any
 
+import numpy as np
+
 from showdown.bench.cell import Cell
+from showdown.bench.plan import Planned
 from showdown.bench.store import Store
 from showdown.config import all_fields
 from showdown.errors import MissingDataError
@@ -15,20 +18,33 @@ from showdown.problem import ProblemSpec
 COMPILE_SECONDS = 4.0  # a new kind of program, on a small CPU
 STEP_SECONDS = 5e-7  # per trial and step, for the loop itself
 OPERATIONS_PER_SECOND = 2e9  # of one step's small products
-TRAINING_OPERATIONS_PER_SECOND = 2e10  # of mini-batch products
+NETWORK_OPERATIONS_PER_SECOND = 8e10  # of mini-batch products
+PROCESS_OPERATIONS_PER_SECOND = 3e10  # of a Gaussian process's products, in float64
 
 
 def estimate_seconds(cells: list[Cell], store: Store) -> tuple[float, int]:
     """Seconds for all of `cells` together, and for how many of them that rests on measured rates."""
     measured = _measured_rates(store)
-    total, known, kinds = 0.0, 0, set()
-    for cell in cells:
-        trial_steps = cell.trials * cell.problem.horizon
-        rate = measured.get((cell.policy_name, cell.problem_name))
-        known += rate is not None
-        total += trial_steps * (rate if rate is not None else _rough_rate(cell))
-        kinds.add((_static(cell.policy), _static(cell.problem)))
-    return total + COMPILE_SECONDS * len(kinds), known
+    kinds = {(_static(cell.policy), _static(cell.problem)) for cell in cells}
+    known = sum(_names(cell) in measured for cell in cells)
+    return sum(_seconds(cell, measured) for cell in cells) + COMPILE_SECONDS * len(kinds), known
+
+
+def longest_first(planned: list[Planned], store: Store) -> list[Planned]:
+    """In this order cells that share a machine end at about the same time."""
+    measured = _measured_rates(store)
+    return sorted(planned, key=lambda item: _seconds(item.cell, measured), reverse=True)
+
+
+def _seconds(cell: Cell, measured: dict[tuple[str, str], float]) -> float:
+    """To play it, once compiled."""
+    trial_steps = cell.trials * cell.problem.horizon
+    rate = measured.get(_names(cell))
+    return trial_steps * rate if rate is not None else cell.trials * _rough_trial(cell)
+
+
+def _names(cell: Cell) -> tuple[str, str]:
+    return cell.policy_name, cell.problem_name
 
 
 def _static(value: Any) -> str:
@@ -46,21 +62,34 @@ def _measured_rates(store: Store) -> dict[tuple[str, str], float]:
     return rates
 
 
-def _rough_rate(cell: Cell) -> float:
-    """Seconds per trial and step: a product per action, and the training the policy's fields describe."""
+def _rough_trial(cell: Cell) -> float:
+    """Seconds of one trial: a product per action and step, and the training that the policy's fields describe."""
     try:
         spec = cell.problem.spec(cell.problem.load())
     except MissingDataError:  # it will be skipped
         return 0.0
-    fields = all_fields(cell.policy)
+    fields, horizon = all_fields(cell.policy), cell.problem.horizon
+    size = fields.get("max_points") or fields.get("num_inducing")
+    if size:  # a Gaussian process, exact or sparse
+        per_step = 12 * size**3 + 8 * fields["batch_size"] * size**2 if "num_inducing" in fields else 4 * size**3
+        operations = _training_steps(fields, horizon) * per_step + horizon * (spec.num_actions + 4) * size**2
+        return horizon * STEP_SECONDS + operations / PROCESS_OPERATIONS_PER_SECOND
     if "batch_size" in fields and "refit_every" in fields:
-        return STEP_SECONDS + _training_operations(fields, spec) / TRAINING_OPERATIONS_PER_SECOND
+        networks = fields.get("num_networks", 1) * fields.get("samples", 1)
+        training = _training_steps(fields, horizon) * networks * 6 * fields["batch_size"] * _weights(fields, spec)
+        return horizon * STEP_SECONDS + training / NETWORK_OPERATIONS_PER_SECOND
     products = spec.num_actions * (spec.context_dim + 1) ** 2 if fields else 0
-    return STEP_SECONDS + 4 * products / OPERATIONS_PER_SECOND
+    return horizon * (STEP_SECONDS + 4 * products / OPERATIONS_PER_SECOND)
 
 
-def _training_operations(fields: dict[str, Any], spec: ProblemSpec) -> float:
+def _weights(fields: dict[str, Any], spec: ProblemSpec) -> int:
     sizes = (spec.context_dim, *fields.get("hidden_layers", ()), spec.num_actions)
-    weights = sum(math.prod(pair) for pair in itertools.pairwise(sizes))
-    steps = fields.get("training_steps", 1) * fields.get("num_networks", 1)
-    return 6 * weights * fields["batch_size"] * steps / max(1, fields["refit_every"])
+    return sum(math.prod(pair) for pair in itertools.pairwise(sizes))
+
+
+def _training_steps(fields: dict[str, Any], horizon: int) -> float:
+    """Optimiser steps of one trial: more in the first trainings of some, none in the last of others."""
+    usual = fields.get("training_steps", 1)
+    trainings = min(horizon, fields.get("train_until") or horizon) // max(1, fields["refit_every"])
+    longer = np.linspace(fields.get("initial_training_steps", usual), usual, fields.get("decaying_trainings", 1))
+    return float(longer[:trainings].sum()) + usual * max(0, trainings - len(longer))

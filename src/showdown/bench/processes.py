@@ -24,6 +24,7 @@ from pathlib import Path
 
 from showdown import memory
 from showdown.bench.cell import Cell
+from showdown.bench.estimate import longest_first
 from showdown.bench.plan import Planned
 from showdown.bench.run import Progress, Result, about, check_limits, run
 from showdown.bench.store import Store
@@ -92,11 +93,11 @@ def run_side_by_side(
     load: tuple[Path, ...] = (),
     progress: Progress | None = None,
 ) -> Iterator[Result]:
-    """As `run`, with results in the order in which cells finish."""
+    """As `run`, the longest cells first, with results in the order in which cells finish."""
     check_processes(processes)
     check_limits(batch_trials, cell_seconds)
     yield from run([item for item in planned if item.done], store)
-    left = deque(item for item in planned if not item.done)
+    left = deque(longest_first([item for item in planned if not item.done], store))
     settings = Settings(
         processes=min(processes, len(left)),
         directory=store.directory,
