@@ -6,13 +6,14 @@ import itertools
 import math
 from typing import Any
 
-import numpy as np
+import jax
 
 from showdown.bench.cell import Cell
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
 from showdown.config import all_fields
 from showdown.errors import MissingDataError
+from showdown.posteriors.schedule import first_steps
 from showdown.problem import ProblemSpec
 
 COMPILE_SECONDS = 4.0  # a new kind of program, on a small CPU
@@ -48,8 +49,6 @@ def _names(cell: Cell) -> tuple[str, str]:
 
 
 def _static(value: Any) -> str:
-    import jax
-
     return str(jax.tree.structure(value))
 
 
@@ -87,9 +86,9 @@ def _weights(fields: dict[str, Any], spec: ProblemSpec) -> int:
     return sum(math.prod(pair) for pair in itertools.pairwise(sizes))
 
 
-def _training_steps(fields: dict[str, Any], horizon: int) -> float:
+def _training_steps(fields: dict[str, Any], horizon: int) -> int:
     """Optimiser steps of one trial: more in the first trainings of some, none in the last of others."""
     usual = fields.get("training_steps", 1)
     trainings = min(horizon, fields.get("train_until") or horizon) // max(1, fields["refit_every"])
-    longer = np.linspace(fields.get("initial_training_steps", usual), usual, fields.get("decaying_trainings", 1))
-    return float(longer[:trainings].sum()) + usual * max(0, trainings - len(longer))
+    longer = first_steps(fields.get("initial_training_steps", usual), usual, fields.get("decaying_trainings", 1))
+    return int(longer[:trainings].sum()) + usual * max(0, trainings - len(longer))

@@ -78,10 +78,7 @@ def collect_by_owner(
     `together` chunks are taken at a time: small chunks leave few places empty, and a GPU waits for the host once per
     pass of this loop, whose length only the data know.
     """
-    numbers, owners, sizes = chunks_by_owner(which, count, num, chunk)
-    spare = -len(owners) % together
-    numbers = jnp.pad(numbers, ((0, spare), (0, 0)), constant_values=-1)
-    owners = jnp.pad(owners, (0, spare), constant_values=num)
+    numbers, owners, sizes = chunks_by_owner(which, count, num, chunk, together)
 
     def add(index: jax.Array, moments: Moments) -> Moments:
         steps, owner = (jax.lax.dynamic_slice_in_dim(each, index * together, together) for each in (numbers, owners))
@@ -102,11 +99,14 @@ def collect_by_owner(
     return jax.lax.fori_loop(0, (used + together - 1) // together, add, start)
 
 
-def chunks_by_owner(which: jax.Array, count: jax.Array, num: int, chunk: int) -> tuple[jax.Array, jax.Array, jax.Array]:
+def chunks_by_owner(
+    which: jax.Array, count: jax.Array, num: int, chunk: int, together: int = 1
+) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Rows 0 … count−1 dealt into chunks that each hold rows of one owner.
 
     Returns row numbers (chunks, chunk), −1 where a chunk is not full; each chunk's owner, `num` for one not used; and
-    how many rows each owner has. At most count // chunk + num chunks are used, and those come first.
+    how many rows each owner has. At most count // chunk + num chunks are used, and those come first; there are a
+    multiple of `together` in all.
     """
     capacity = which.shape[0]
     numbers = jnp.arange(capacity, dtype=jnp.int32)
@@ -117,7 +117,7 @@ def chunks_by_owner(which: jax.Array, count: jax.Array, num: int, chunk: int) ->
     sizes = running[-1]
     last = jnp.cumsum((sizes + chunk - 1) // chunk)  # one past each owner's last chunk
     first = jnp.concatenate([jnp.zeros(1, last.dtype), last[:-1]])
-    chunks = capacity // chunk + num
+    chunks = -(-(capacity // chunk + num) // together) * together
     place = jnp.where(played, first[which] * chunk + rank, chunks * chunk)
     dealt = jnp.full(chunks * chunk, -1, jnp.int32).at[place].set(numbers, mode="drop")
     owners = jnp.sum(jnp.arange(chunks, dtype=last.dtype)[:, None] >= last, axis=1)  # a search would be a loop

@@ -10,7 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 
 
+def first_steps(first: int, last: int, trainings: int) -> np.ndarray:
+    """Steps of the trainings 0 … J−1."""
+    return np.linspace(first, last, trainings).astype(np.int32)
+
+
 def decaying_steps(number: jax.Array, *, first: int, last: int, trainings: int) -> jax.Array:
     """Steps of training `number` (counted from 0), an int32 scalar."""
-    table = np.append(np.linspace(first, last, trainings).astype(np.int32), np.int32(last))
+    table = np.append(first_steps(first, last, trainings), np.int32(last))
     return jnp.asarray(table)[jnp.minimum(number, trainings)]
