@@ -21,10 +21,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from showdown.config import from_json, to_json
-from showdown.errors import UsageError
+from showdown.errors import DivergedError, UsageError
 from showdown.files import write_atomically
 from showdown.keys import named_key, role_key
-from showdown.policy import History, Policy, State
+from showdown.policy import History, Policy, State, all_finite
 from showdown.problem import ProblemSpec
 
 FORMAT = 1
@@ -45,8 +45,9 @@ def _update(
     action: jax.Array,
     reward: jax.Array,
     step: jax.Array,
-) -> State:
-    return policy.update(jax.random.fold_in(role_key(key, "update"), step), state, context, action, reward)
+) -> tuple[State, jax.Array]:
+    state = policy.update(jax.random.fold_in(role_key(key, "update"), step), state, context, action, reward)
+    return state, all_finite(state)
 
 
 @partial(jax.jit, donate_argnums=2)
@@ -58,9 +59,10 @@ def _refit(
     actions: jax.Array,
     rewards: jax.Array,
     count: jax.Array,
-) -> State:
+) -> tuple[State, jax.Array]:
     history = History(count, actions, rewards, lambda steps: contexts[steps])
-    return policy.refit(jax.random.fold_in(role_key(key, "refit"), count - 1), state, history)
+    state = policy.refit(jax.random.fold_in(role_key(key, "refit"), count - 1), state, history)
+    return state, all_finite(state)
 
 
 class Agent:
@@ -77,6 +79,7 @@ class Agent:
         self.policy, self.spec = policy, ProblemSpec(context_dim, num_actions)
         self._key = named_key(seed, "agent", "policy") if key is None else key
         self._state = policy.init(role_key(self._key, "init"), self.spec)
+        self._finite: Any = True  # whether the state is; on the device, and looked at when the next action is asked for
         self.decisions = 0  # how often it chose
         self.observations = 0  # how often it learned
         kept = FIRST_CAPACITY if policy.refit_every else 0
@@ -85,7 +88,9 @@ class Agent:
         self._rewards = np.zeros(kept, np.float32)
 
     def choose(self, context: Any) -> int:
-        """The action to take for a context."""
+        """The action to take for a context. Raises DivergedError where what was learned is no longer finite."""
+        if not self._finite:
+            raise DivergedError(f"the policy's state was not finite after {self.observations} observations")
         action = _act(self.policy, self._key, self._state, self._checked(context), np.int32(self.decisions))
         self.decisions += 1
         return int(action)
@@ -98,14 +103,15 @@ class Agent:
         if not np.isfinite(reward):
             raise UsageError(f"a reward must be a finite number, not {reward}")
         step, paid = np.int32(self.observations), np.float32(reward)
-        self._state = _update(self.policy, self._key, self._state, context, np.int32(action), paid, step)
+        told = context, np.int32(action), paid, step
+        self._state, self._finite = _update(self.policy, self._key, self._state, *told)
         self.observations += 1
         if self.policy.refit_every:
             self._remember(context, action, paid)
             if self.observations % self.policy.refit_every == 0:
                 kept = self._contexts, self._actions, self._rewards
                 count = np.int32(self.observations)
-                self._state = _refit(self.policy, self._key, self._state, *kept, count)
+                self._state, self._finite = _refit(self.policy, self._key, self._state, *kept, count)
 
     def diagnostics(self) -> dict[str, float]:
         """What the policy tells of its state, such as the jitter its matrices needed; 0 means all is well."""
@@ -177,6 +183,7 @@ class Agent:
         if shapes != [(leaf.shape, leaf.dtype) for leaf in leaves]:
             raise UsageError(f"{path} was saved by a version whose {type(agent.policy).__name__} keeps another state")
         agent._state = jax.tree.unflatten(structure, [jnp.asarray(array) for array in saved])
+        agent._finite = all_finite(agent._state)
         agent.decisions, agent.observations = about["decisions"], about["observations"]
         if agent.policy.refit_every:
             for name in ("contexts", "actions", "rewards"):

@@ -107,20 +107,24 @@ def canonical(data: Any) -> str:
     return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
-def override(value: T, changes: dict[str, Any]) -> T:
-    """`value` with fields replaced by name; a name is looked for here first, then in nested configurations."""
+def override(value: T, changes: dict[str, Any], called: str = "") -> T:
+    """`value` with fields replaced by name; a name is looked for here first, then in nested configurations.
+
+    `called` is what the user calls the value.
+    """
     for name, item in changes.items():
+        if _holder(value, name) is None:
+            known = sorted(all_fields(value))
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"its fields are {', '.join(known) or 'none'}"
+            raise UsageError(f"{called or type(value).__name__} has no field {name!r}; {hint}")
         value = _override_one(value, name, item)
     return value
 
 
 def _override_one(value: Any, name: str, item: Any) -> Any:
     holder = _holder(value, name)
-    if holder is None:
-        known = sorted(all_fields(value))
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"its fields are {', '.join(known) or 'none'}"
-        raise UsageError(f"{type(value).__name__} has no field {name!r}; {hint}")
+    assert holder is not None
     if holder != ():
         inner = getattr(value, holder[0])
         return dataclasses.replace(value, **{holder[0]: _override_one(inner, name, item)})

@@ -20,6 +20,12 @@ from showdown.problem import ProblemSpec
 State = Any  # a PyTree of arrays; its structure, shapes and dtypes never change
 
 
+def all_finite(state: State) -> jax.Array:
+    """Whether every float in it is a finite number, ()."""
+    floats = [leaf for leaf in jax.tree.leaves(state) if jnp.issubdtype(leaf.dtype, jnp.floating)]
+    return jnp.array([jnp.isfinite(leaf).all() for leaf in floats]).all()
+
+
 class Batch(NamedTuple):
     contexts: jax.Array  # (size, context_dim)
     actions: jax.Array  # (size,)

@@ -60,7 +60,7 @@ class Registry(Generic[T]):
         value = self.entry(name).value
         if not changes:
             return value
-        value = override(value, changes)
+        value = override(value, changes, name)
         resolve = getattr(value, "resolve", None)
         if resolve is not None:
             value = resolve()

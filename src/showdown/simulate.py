@@ -25,7 +25,7 @@ from showdown.config import canonical, to_json
 from showdown.errors import DivergedError, InvalidProblemError, UsageError
 from showdown.keys import role_key, trial_keys
 from showdown.memory import excess, trials_that_fit
-from showdown.policy import History, Policy, State
+from showdown.policy import History, Policy, State, all_finite
 from showdown.problem import Episode, Problem, ProblemSpec, Round, Tables
 
 NUMERICS = 1  # version of this loop's arithmetic, part of every cell's identity
@@ -239,14 +239,9 @@ def _play(
         regret=best - chosen(rounds.rewards)[:, 0],
         expected_regret=best - chosen(rounds.means)[:, 0],
         valid=jnp.stack([jnp.isfinite(array).all(axis=-1) for array in rounds]).all(axis=0),
-        finite=_all_finite(trial.state),
+        finite=all_finite(trial.state),
     )
     return trial, played
-
-
-def _all_finite(state: State) -> jax.Array:
-    floats = [leaf for leaf in jax.tree.leaves(state) if jnp.issubdtype(leaf.dtype, jnp.floating)]
-    return jnp.array([jnp.isfinite(leaf).all() for leaf in floats]).all()
 
 
 _compiled: dict[Any, tuple[Any, Any]] = {}

@@ -62,7 +62,7 @@ def test_failed_cell_is_exit_1_and_the_rest_is_kept(showdown):
         (("run", "wheel-linaer"), "no suite is called 'wheel-linaer'; did you mean 'wheel-linear'?"),
         (("run", "--policies", "LinFulPost"), "did you mean 'LinFullPost'?"),
         (("run", "--problems", "wheel-0.55"), "did you mean 'wheel-0.5'?"),
-        (("run", "--policies", "LinPost[noise=1]"), "has no field 'noise'; its fields are covariance"),
+        (("run", "--policies", "LinPost[noise=1]"), "LinPost has no field 'noise'; its fields are covariance"),
         (("run", "--policies", "LinPost[pulls=x]"), "pulls must be int, not 'x'"),
         (("run", "--problems", "wheel[delta=2]"), "delta must lie between 0 and 1, not 2.0"),
         (("run", "--trials", "0"), "trials must be at least 1, not 0"),

@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from showdown.bench.cell import Cell
 from showdown.bench.store import Store
+from showdown.errors import DivergedError
 from showdown.keys import named_key
 from showdown.policies.gaussian_process import GaussianProcess, ProcessState
 from showdown.policies.sparse_gaussian_process import SparseGaussianProcess
@@ -176,7 +177,7 @@ def test_a_thousand_appended_rows_are_a_fresh_factorisation():
         @jax.jit
         def appended(values, points):
             def append(factor, index):
-                row = gaussian_process.row_for(
+                row, _ = gaussian_process.row_for(
                     values,
                     points._replace(number=index),
                     factor,
@@ -403,6 +404,24 @@ def test_jitter_grows_as_needed_and_is_told():
     assert not jnp.isfinite(factor[3]).all()  # the loop then reports that the policy diverged
 
 
+def test_empty_rows_of_a_buffer_do_not_change_the_jitter():
+    with float64.enabled():
+        full, buffer = jnp.full((5, 5), 1e6), jnp.eye(40).at[:5, :5].set(1e6)
+        jitter = [float(inverse_factor.factorise(matrix)[1]) for matrix in (full, buffer)]
+    assert jitter[0] == jitter[1] > 0
+
+
+@pytest.mark.parametrize("kind", [GaussianProcess, SparseGaussianProcess])
+def test_jitter_of_appended_rows_is_told_before_any_refit(kind):
+    sizes = {"max_points": 8} if kind is GaussianProcess else {"num_inducing": 8}
+    policy = kind(task_dim=TASK_DIM, **sizes)
+    for level, needed in ((1.0, False), (1e9, True)):
+        rows = Data(np.full((6, DIM), level, np.float32), np.arange(6, dtype=np.int32) % 2, np.ones(6, np.float32))
+        state = observe(policy, policy.init(named_key(0, "init"), ProblemSpec(DIM, ACTIONS)), rows)
+        assert ((state.jitter > 0) == needed).all()
+        assert all(jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(state))
+
+
 def test_huge_duplicated_contexts_need_jitter_and_keep_working():
     policy = GaussianProcess(max_points=16, task_dim=TASK_DIM, training_steps=2)
     rows = Data(np.full((16, DIM), 1e9, np.float32), np.tile(np.arange(4, dtype=np.int32), 4), np.ones(16, np.float32))
@@ -430,6 +449,20 @@ def test_the_record_of_a_cell_tells_the_jitter(kind, script, tmp_path):
     jitter = {record["problem"]: record["diagnostics"]["jitter"] for record in store.cells()}
     assert jitter["1.0"] == 0
     assert jitter["1000000000.0"] > 0
+
+
+@pytest.mark.parametrize("kind", [GaussianProcess, SparseGaussianProcess])
+def test_numbers_do_not_depend_on_batches_or_segments_and_a_hopeless_rate_diverges(kind, script):
+    sizes = {"max_points": 24} if kind is GaussianProcess else {"num_inducing": 12, "batch_size": 24}
+    generator = np.random.default_rng(0)
+    problem = script(generator.normal(size=(36, DIM)), generator.normal(size=(36, 2)))
+    policy = kind(task_dim=TASK_DIM, refit_every=12, training_steps=2, **sizes)
+    whole = simulate(policy, problem, trials=3)
+    cut = simulate(policy, problem, trials=3, batch_trials=2, segment_steps=12)
+    np.testing.assert_array_equal(whole.action_counts, cut.action_counts)
+    np.testing.assert_allclose(whole.curve, cut.curve, rtol=1e-13)
+    with pytest.raises(DivergedError, match="not finite"):
+        simulate(replace(policy, learning_rate=1e30), problem, trials=3)
 
 
 @pytest.mark.parametrize("kind", [GaussianProcess, SparseGaussianProcess])

@@ -34,3 +34,14 @@ def test_rounding_is_said_outright():
     with float64.enabled():
         for function in (float64.split, float64.lowered):
             assert "reduce_precision" in jax.jit(function).lower(NUMBERS).as_text()
+
+
+def test_the_rest_of_the_library_stays_32_bits_wide():
+    """Asking for 64 bits by name is the one thing that is allowed; no default changes."""
+    assert jnp.asarray(np.ones(3)).dtype == jnp.float32
+    assert jax.jit(lambda array: array + 1)(np.ones(3)).dtype == jnp.float32
+    assert jax.random.normal(jax.random.key(0), (3,)).dtype == jnp.float32
+    assert jnp.arange(3).dtype == jnp.int32
+    with float64.enabled():
+        assert jnp.asarray(np.ones(3)).dtype == jnp.float64
+    assert jnp.zeros(3).dtype == jnp.float32

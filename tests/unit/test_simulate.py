@@ -210,3 +210,34 @@ def test_saved_agent_loads_in_a_fresh_process(tmp_path):
     assert told.stdout == "1\n", told.stderr
     with pytest.raises(UsageError, match="cannot write"):
         agent.save(tmp_path / "no such folder" / "agent.npz")
+
+
+@config
+class Spoiled(Policy):
+    """Its second update leaves a state that is no number."""
+
+    def init(self, key, spec):
+        return jnp.float32(1.0)
+
+    def act(self, key, state, context, step):
+        return jnp.int32(0)
+
+    def update(self, key, state, context, action, reward):
+        return jnp.log(state - 0.5)  # -0.7, then not a number
+
+
+def test_an_agent_says_that_it_diverged():
+    agent = Agent(Spoiled(), context_dim=1, num_actions=2)
+    agent.learn([1.0], 0, 1.0)
+    assert agent.choose([1.0]) == 0
+    agent.learn([1.0], 0, 1.0)
+    with pytest.raises(DivergedError, match="not finite after 2 observations"):
+        agent.choose([1.0])
+
+
+def test_a_saved_agent_that_diverged_is_still_one(tmp_path):
+    agent = Agent(policies.get("LinFullPost"), context_dim=2, num_actions=3)
+    agent._state = jax.tree.map(lambda leaf: leaf + jnp.nan if leaf.dtype == jnp.float32 else leaf, agent._state)
+    agent.save(tmp_path / "agent.npz")
+    with pytest.raises(DivergedError, match="not finite"):
+        Agent.load(tmp_path / "agent.npz").choose([1.0, 2.0])

@@ -142,11 +142,11 @@ class ProcessPolicy(Thompson):
         context: jax.Array,
         action: jax.Array,
         extra: Callable[[Hyperparameters], jax.Array],
-    ) -> tuple[Points, jax.Array]:
-        """`points` and their `factor` with one more point, `extra` on its diagonal, while there is room."""
+    ) -> tuple[Points, jax.Array, jax.Array]:
+        """`points` and their `factor` with one more point, `extra` on its diagonal, while there is room; the jitter."""
         with float64.enabled():
             raised, known = float64.raised((hyperparameters, points))
-            row = gaussian_process.row_for(
+            row, jitter = gaussian_process.row_for(
                 raised,
                 known,
                 float64.join(factor),
@@ -155,11 +155,11 @@ class ProcessPolicy(Thompson):
                 extra(raised),
                 self.combination,
             )
-            row_pair = float64.split(row)
+            row_pair, jitter = float64.split(row), float64.lowered(jitter)
         contexts, actions, number = points
         size = actions.shape[0]
         added = Points(put(contexts, number, context), put(actions, number, action), jnp.minimum(number + 1, size))
-        return added, put(factor, number, row_pair, axis=1)
+        return added, put(factor, number, row_pair, axis=1), jnp.where(number < size, jitter, 0.0)
 
     def draw(
         self,
@@ -219,8 +219,15 @@ class GaussianProcess(ProcessPolicy):
         self, key: jax.Array, state: ProcessState, context: jax.Array, action: jax.Array, reward: jax.Array
     ) -> ProcessState:
         extra = multitask_kernel.noise_variance
-        points, factor = self.add_point(state.fit.parameters, state.points, state.factor, context, action, extra)
-        return state._replace(points=points, rewards=put(state.rewards, state.points.number, reward), factor=factor)
+        points, factor, jitter = self.add_point(
+            state.fit.parameters, state.points, state.factor, context, action, extra
+        )
+        return state._replace(
+            points=points,
+            rewards=put(state.rewards, state.points.number, reward),
+            factor=factor,
+            jitter=jnp.maximum(state.jitter, jitter),
+        )
 
     def refit(self, key: jax.Array, state: ProcessState, history: History) -> ProcessState:
         _, actions, count = state.points

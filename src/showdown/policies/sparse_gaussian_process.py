@@ -33,9 +33,10 @@ import jax.numpy as jnp
 import optax
 
 from showdown.config import config
+from showdown.errors import UsageError
 from showdown.policies import policies
 from showdown.policies.gaussian_process import ProcessPolicy, RewardScale
-from showdown.policies.neural import at_least, probability
+from showdown.policies.neural import at_least
 from showdown.policies.wrappers import WarmUp
 from showdown.policy import Batch, History
 from showdown.posteriors import float64, moments, multitask_kernel, regression, training
@@ -75,7 +76,8 @@ class SparseGaussianProcess(ProcessPolicy):
         super().check()
         at_least("num_inducing", self.num_inducing, 1)
         at_least("batch_size", self.batch_size, 1)
-        probability("natural_rate", self.natural_rate)
+        if not 0 < self.natural_rate <= 1:
+            raise UsageError(f"natural_rate is a part of the way and must lie in (0, 1], not {self.natural_rate}")
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> SparseState:
         size, ones = self.num_inducing, jnp.ones(spec.num_actions)
@@ -126,12 +128,15 @@ class SparseGaussianProcess(ProcessPolicy):
         """With one more inducing point while there is room. Where the others are the data so far this is exact."""
         parameters = state.fit.parameters
         hyperparameters, inducing = _model(parameters, state)
-        inducing, factor = self.add_point(hyperparameters, inducing, state.factor, context, action, sparse.nugget)
+        inducing, factor, jitter = self.add_point(
+            hyperparameters, inducing, state.factor, context, action, sparse.nugget
+        )
         return state._replace(
             fit=state.fit._replace(parameters=parameters._replace(contexts=inducing.contexts)),
             actions=inducing.actions,
             number=inducing.number,
             factor=factor,
+            jitter=jnp.maximum(state.jitter, jitter),
         )
 
     def rows(

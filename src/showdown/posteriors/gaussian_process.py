@@ -121,8 +121,8 @@ def row_for(
     action: jax.Array,
     extra: jax.Array,
     combination: Combination,
-) -> jax.Array:
-    """The row of W for one more point, whose diagonal carries `extra`, (size,)."""
+) -> tuple[jax.Array, jax.Array]:
+    """The row of W for one more point, whose diagonal carries `extra`, (size,), and the jitter beyond that, ()."""
     cross = cross_covariance(hyperparameters, points, context, combination)[:, action]
     variance = kernel.variance_of_contexts(hyperparameters, context, combination)
     return new_row(factor, points.number, cross, variance, extra)

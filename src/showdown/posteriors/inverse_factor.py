@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from showdown.posteriors.moments import inverse_of_lower
 
 BLOCK = 64  # rows factored by the library's own routine; above this LAPACK starts threads, which on a busy CPU stall
-FIRST_JITTER, TRIES = 1e-12, 12  # relative to the mean diagonal; each try after the first is ten times the last
+FIRST_JITTER, TRIES = 1e-12, 12  # relative to the largest diagonal entry; each try after that ten times the last
 
 
 def inverse_of_factor(matrix: jax.Array) -> jax.Array:
@@ -39,7 +39,8 @@ def factorise(matrix: jax.Array) -> tuple[jax.Array, jax.Array]:
     not finite, neither is W.
     """
     size = matrix.shape[-1]
-    level = jnp.mean(jnp.diagonal(matrix))
+    # not the mean: a buffer's empty rows, with ones, would weigh it down
+    level = jnp.max(jnp.diagonal(matrix), initial=0.0)
     least = size * jnp.finfo(matrix.dtype).eps * level
 
     def failed(carry: tuple[jax.Array, jax.Array, jax.Array]) -> jax.Array:
@@ -73,17 +74,19 @@ def _backward(factor: jax.Array, slopes: tuple[jax.Array, jax.Array]) -> tuple[j
 factorise.defvjp(_forward, _backward)
 
 
-def new_row(factor: jax.Array, index: jax.Array, cross: jax.Array, variance: jax.Array, floor: jax.Array) -> jax.Array:
+def new_row(
+    factor: jax.Array, index: jax.Array, cross: jax.Array, variance: jax.Array, floor: jax.Array
+) -> tuple[jax.Array, jax.Array]:
     """Row `index` of W, (size,), when K grows by a row with these covariances `cross` (zero from `index` on).
 
     `variance` is the new diagonal entry less the `floor` that noise or jitter guarantees: what is left of it after
     conditioning cannot be negative, and is kept from being so by rounding. A floor below the rounding errors is raised
-    to them, as `factorise` would. Two products with W, no solve.
+    to them, as `factorise` would; by how much is the second value. Two products with W, no solve.
     """
     projected = factor @ cross
-    floor = jnp.maximum(floor, cross.shape[0] * jnp.finfo(cross.dtype).eps * variance)
-    pivot = jnp.sqrt(jnp.maximum(variance - projected @ projected, 0.0) + floor)
-    return (-(projected @ factor) / pivot).at[index].set(1 / pivot)
+    jitter = jnp.maximum(cross.shape[0] * jnp.finfo(cross.dtype).eps * variance - floor, 0.0)
+    pivot = jnp.sqrt(jnp.maximum(variance - projected @ projected, 0.0) + floor + jitter)
+    return (-(projected @ factor) / pivot).at[index].set(1 / pivot), jitter
 
 
 def semidefinite_root(covariance: jax.Array) -> jax.Array:
