@@ -14,9 +14,10 @@ Snoek, "Deep Bayesian Bandits Showdown", ICLR 2018.
 
 Differences from the paper
 1. The released code pairs ln f with the wrong samples when K > 1: sample i and example j meet ln f of sample
-   (i·B + j) mod K. That may be why the published numbers are poor. It is right here; `scrambled=true` is as released.
+   (i·B + j) mod K. It is right here; `scrambled=true` is as released.
 2. The noise is fixed, as stated. The released code learns it per action, without a prior, from the stated value on,
    which is `learn_noise=true`; a network with hidden layers may then come to call everything noise and stop learning.
+   That is what the published numbers look like: docs/policies/alpha-divergence.md.
 3. The optimiser is not stated. Adam at a constant 0.001 without clipping, as for Bayes by Backprop.
 4. The released code miscounts P, which moves no gradient.
 5. Decisions draw units, not weights: the same law (see `variational.py`).
