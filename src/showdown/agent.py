@@ -102,9 +102,10 @@ class Agent:
             raise UsageError(f"action must lie between 0 and {self.spec.num_actions - 1}, not {action}")
         if not np.isfinite(reward):
             raise UsageError(f"a reward must be a finite number, not {reward}")
-        step, paid = np.int32(self.observations), np.float32(reward)
-        told = context, np.int32(action), paid, step
-        self._state, self._finite = _update(self.policy, self._key, self._state, *told)
+        paid = np.float32(reward)
+        if not self.policy.frozen:  # else an update changes nothing, and there is nothing new to check
+            told = context, np.int32(action), paid, np.int32(self.observations)
+            self._state, self._finite = _update(self.policy, self._key, self._state, *told)
         self.observations += 1
         if self.policy.refit_every:
             self._remember(context, action, paid)

@@ -113,21 +113,20 @@ def override(value: T, changes: dict[str, Any], called: str = "") -> T:
     `called` is what the user calls the value.
     """
     for name, item in changes.items():
-        if _holder(value, name) is None:
-            known = sorted(all_fields(value))
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"its fields are {', '.join(known) or 'none'}"
-            raise UsageError(f"{called or type(value).__name__} has no field {name!r}; {hint}")
-        value = _override_one(value, name, item)
+        value = _override_one(value, name, item, called or type(value).__name__)
     return value
 
 
-def _override_one(value: Any, name: str, item: Any) -> Any:
+def _override_one(value: Any, name: str, item: Any, called: str) -> Any:
     holder = _holder(value, name)
-    assert holder is not None
+    if holder is None:
+        known = sorted(all_fields(value))
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"its fields are {', '.join(known) or 'none'}"
+        raise UsageError(f"{called} has no field {name!r}; {hint}")
     if holder != ():
         inner = getattr(value, holder[0])
-        return dataclasses.replace(value, **{holder[0]: _override_one(inner, name, item)})
+        return dataclasses.replace(value, **{holder[0]: _override_one(inner, name, item, called)})
     hint = typing.get_type_hints(type(value))[name]
     return dataclasses.replace(value, **{name: _coerce(name, item, hint)})
 

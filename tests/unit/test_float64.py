@@ -1,4 +1,4 @@
-"""Float64 arrays kept as pairs of float32. A CPU rounds a cast as it is written: there the last test is the guard."""
+"""Float64 arrays kept as pairs of float32. A CPU rounds a cast as it is written: there the third test guards it."""
 
 from __future__ import annotations
 

@@ -55,6 +55,10 @@ def positive(name: str, value: float) -> None:
         raise UsageError(f"{name} must be positive, not {value}")
 
 
-def probability(name: str, value: float) -> None:
+def fraction(name: str, value: float, what: str) -> None:
     if not 0 < value <= 1:
-        raise UsageError(f"{name} is a probability and must lie in (0, 1], not {value}")
+        raise UsageError(f"{name} is {what} and must lie in (0, 1], not {value}")
+
+
+def probability(name: str, value: float) -> None:
+    fraction(name, value, "a probability")

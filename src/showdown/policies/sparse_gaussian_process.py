@@ -33,10 +33,9 @@ import jax.numpy as jnp
 import optax
 
 from showdown.config import config
-from showdown.errors import UsageError
 from showdown.policies import policies
 from showdown.policies.gaussian_process import ProcessPolicy, RewardScale
-from showdown.policies.neural import at_least
+from showdown.policies.neural import at_least, fraction
 from showdown.policies.wrappers import WarmUp
 from showdown.policy import Batch, History
 from showdown.posteriors import float64, moments, multitask_kernel, regression, training
@@ -76,8 +75,7 @@ class SparseGaussianProcess(ProcessPolicy):
         super().check()
         at_least("num_inducing", self.num_inducing, 1)
         at_least("batch_size", self.batch_size, 1)
-        if not 0 < self.natural_rate <= 1:
-            raise UsageError(f"natural_rate is a part of the way and must lie in (0, 1], not {self.natural_rate}")
+        fraction("natural_rate", self.natural_rate, "a part of the way")
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> SparseState:
         size, ones = self.num_inducing, jnp.ones(spec.num_actions)
