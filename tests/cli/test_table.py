@@ -92,19 +92,22 @@ def test_json_against_the_paper(show, results):
     assert {name: row["agrees"] for name, row in rows.items()} == {
         "LinFullPost": True,
         "LinGreedy": False,
-        "LinFullPost[prior_precision=1.0]": None,
+        "LinFullPost[prior_precision=1.0]": False,  # 2.00: another reading of the same row
         "Uniform": True,
     }
     assert rows["LinFullPost"]["mean"] == pytest.approx(1.65)
     assert (rows["LinFullPost"]["paper_mean"], rows["LinFullPost"]["paper_sem"]) == (1.63, 0.03)
     assert value["agreement"] == {"agree": 2, "compared": 3}
+    assert value["agreement_of_readings"] == {"agree": 0, "compared": 1}
     assert [cell["policy"] for cell in value["not_shown"]] == ["LinPost"]
 
 
 @pytest.mark.parametrize("output", ["text", "markdown", "latex"])
 def test_the_last_line_counts_agreement(show, results, output):
     shown = show(results, "--problems", "wheel-*", "--against", "paper", "--format", output).stdout
-    assert shown.splitlines()[-1].removeprefix("% ") == "agreement: 2 of 3 cells"
+    assert shown.splitlines()[-1].removeprefix("% ") == "agreement: 2 of 3 cells; with fields overridden: 0 of 1"
+    presets = show(results, "--policies", "Lin*Post", "--problems", "wheel-*", "--against", "paper", "--format", output)
+    assert presets.stdout.splitlines()[-1].removeprefix("% ") == "agreement: 1 of 1 cells"
 
 
 def test_csv_is_data_alone_and_the_rest_goes_to_stderr(show, results):

@@ -354,6 +354,19 @@ def test_one_cell_alone_reads_well(browser, stored, tmp_path):
         assert "there are 1 policy and 1 problem." in page.inner_text("#view")
 
 
+def test_other_readings_of_a_row_stand_beside_the_paper_and_are_counted_apart(browser, stored, tmp_path):
+    reading = "LinFullPost[prior_precision=1.0]"
+    finished = {("Uniform", "wheel-0.5"): [1000.0] * 2, (reading, "wheel-0.5"): [16.0, 17.0]}  # 1.65 against 1.63
+    data = collect(stored(tmp_path / "store", finished), command="")
+    assert data["agreement"]["paper cumulative"] == {"agree": 1, "compared": 1}  # Uniform
+    write(render(data), tmp_path / "report.html")
+    for page in opened(browser, tmp_path / "report.html", SIZES["desk"]):
+        view(page, "reproduction")
+        told = page.inner_text("#view .hint")
+        assert "1 of 1 cells agree with the paper. With fields overridden, 1 of 1 do." in told
+        assert sorted(rows(page)) == [reading, "Uniform"]
+
+
 def test_light_and_dark(browser, page_file):
     def background(**settings) -> str:
         context = browser.new_context(**settings)

@@ -5,3 +5,8 @@ the columns of `SUMMARY`. Lower is better everywhere.
 """
 
 SUMMARY = ("policy", "problem", "horizon", "seed", "metric", "unit", "mean", "sem", "trials")
+
+
+def preset_of(policy: str) -> str:
+    """The name without the fields that were overridden: RMS of RMS[learning_rate=0.1]."""
+    return policy.partition("[")[0]

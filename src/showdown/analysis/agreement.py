@@ -2,12 +2,17 @@
 
 It does when |mean − paper| ≤ 3·√(sem² + paper_sem²) + 0.10·paper: three standard errors of the difference, plus a tenth
 for what the paper leaves open. A standard error that is missing (a single trial; a time) counts as 0.
+
+A preset with fields overridden is another *reading* of the paper's row: it stands beside the same published number, and
+is counted apart from the presets.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+
+from showdown.analysis import preset_of
 
 ERRORS = 3.0
 SLACK = 0.10
@@ -25,11 +30,14 @@ def agrees(summary: pd.DataFrame) -> pd.Series:
 
 def against(summary: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """The summary with paper_mean, paper_sem and agrees beside each row, in the same order."""
-    joined = summary.merge(published, how="left", on=["policy", "problem"], validate="many_to_one")
+    rows = summary.assign(preset=summary["policy"].map(preset_of))
+    published = published.rename(columns={"policy": "preset"})
+    joined = rows.merge(published, how="left", on=["preset", "problem"], validate="many_to_one").drop(columns="preset")
     return joined.assign(agrees=agrees(joined))
 
 
-def count_agreement(compared: pd.DataFrame) -> tuple[int, int]:
-    """How many rows agree, of how many that could be compared."""
-    answers = [answer for answer in compared["agrees"] if answer is not None]
+def count_agreement(compared: pd.DataFrame, readings: bool = False) -> tuple[int, int]:
+    """How many rows of presets (or of their other readings) agree, of how many that could be compared."""
+    rows = compared[(compared["policy"] != compared["policy"].map(preset_of)) == readings]
+    answers = [answer for answer in rows["agrees"] if answer is not None]
     return sum(map(bool, answers)), len(answers)

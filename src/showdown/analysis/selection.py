@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from showdown.analysis import preset_of
 from showdown.errors import UsageError
 
 _CELL = ["cell", "policy", "problem", "data", "horizon", "seed", "trials"]
@@ -67,4 +68,4 @@ def in_order(names: Iterable[str], known: Iterable[str]) -> list[str]:
     """Each name once: in the order of `known`, a preset before its overrides; names that are not known come last."""
     position = {name: number for number, name in enumerate(known)}
     seen = dict.fromkeys(names)
-    return sorted(seen, key=lambda name: (position.get(name.partition("[")[0], len(position)), "[" in name))
+    return sorted(seen, key=lambda name: (position.get(preset_of(name), len(position)), "[" in name))

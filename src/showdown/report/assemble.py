@@ -8,7 +8,7 @@ from functools import partial
 
 import pandas as pd
 
-from showdown.analysis import SUMMARY
+from showdown.analysis import SUMMARY, preset_of
 from showdown.analysis.agreement import against
 from showdown.analysis.elapsed import elapsed
 from showdown.analysis.published import ABSOLUTE_SOURCES, HORIZONS, RANKED_PROBLEMS, layout, published
@@ -112,7 +112,7 @@ def in_layout(name: str, selection: Selection, request: Request) -> tuple[Select
 def in_table(name: str, policy: str) -> bool:
     """Whether a policy belongs in that table of the paper: with fields overridden where the preset does, and one that
     the paper does not know in every table."""
-    return policy.partition("[")[0] not in layout(name).elsewhere
+    return preset_of(policy) not in layout(name).elsewhere
 
 
 def _summary(frame: pd.DataFrame, request: Request, absolute: bool) -> pd.DataFrame:

@@ -159,5 +159,6 @@ def json_value(table: Table) -> dict[str, Any]:
     """Tidy rows in an object, with the count of agreement when held against the paper."""
     value: dict[str, Any] = {"title": table.title, "rows": records(table)}
     if table.is_compared:
-        value["agreement"] = dict(zip(("agree", "compared"), table.agreement, strict=True))
+        counts = {"agreement": table.agreement, "agreement_of_readings": table.agreement_of_readings}
+        value |= {name: {"agree": agree, "compared": compared} for name, (agree, compared) in counts.items()}
     return {**value, "notes": table.notes, "not_shown": table.not_shown}

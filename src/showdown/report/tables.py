@@ -32,8 +32,13 @@ class Table:
 
     @property
     def agreement(self) -> tuple[int, int]:
-        """How many cells agree with the paper, of how many that could be compared."""
+        """How many cells of presets agree with the paper, of how many that could be compared."""
         return count_agreement(self.rows)
+
+    @property
+    def agreement_of_readings(self) -> tuple[int, int]:
+        """The same of presets with fields overridden."""
+        return count_agreement(self.rows, readings=True)
 
 
 @dataclass(frozen=True)
@@ -107,7 +112,9 @@ def _plain(name: str, value: Any) -> Any:
 
 def agreement_line(table: Table) -> str:
     agree, compared = table.agreement
-    return f"agreement: {agree} of {compared} cells"
+    close, readings = table.agreement_of_readings
+    told = f"; with fields overridden: {close} of {readings}" if readings else ""
+    return f"agreement: {agree} of {compared} cells{told}"
 
 
 def not_shown_lines(table: Table) -> list[str]:

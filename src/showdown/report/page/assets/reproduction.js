@@ -9,6 +9,10 @@ function reproduction() {
   const there = data.problems.filter((problem) =>
     data.policies.some((policy) => publishedOf(cellOf(policy.name, problem.name), source, metric)),
   );
+  const readings = data.policies
+    .filter((policy) => policy.name.includes("["))
+    .flatMap((policy) => there.map((problem) => publishedOf(cellOf(policy.name, problem.name), source, metric)))
+    .filter((entry) => entry);
   const ranked = source === "paper" && metric === "cumulative" && data.policies.some((policy) => policy.paper_rank);
   const rowOf = (policy) => [
     ranked
@@ -57,7 +61,7 @@ function reproduction() {
     showView();
   });
   const rule = "It agrees when |ours − published| ≤ 3·√(s.e.² + published s.e.²) + 10 % of the published mean.";
-  if (!count.compared) {
+  if (!there.length) {
     return {
       nodes: [
         el("div", { class: "controls" }, control),
@@ -87,6 +91,9 @@ function reproduction() {
         "p",
         { class: "hint" },
         el("strong", {}, `${count.agree} of ${count.compared} cells agree with the paper. `),
+        readings.length
+          ? `With fields overridden, ${readings.filter((entry) => entry.agrees).length} of ${readings.length} do. `
+          : "",
         `Ours above, the published number below. ${rule}${others ? ` ${plural(others, "policy", "policies")} of this store ${others === 1 ? "was" : "were"} not published there.` : ""}`,
       ),
       table.node,
