@@ -9,7 +9,11 @@ import optax
 import pytest
 from scipy import stats
 
-from showdown.errors import DivergedError
+from showdown.bench.cell import Cell
+from showdown.bench.plan import Planned
+from showdown.bench.run import run
+from showdown.bench.store import Store
+from showdown.config import all_fields, override
 from showdown.policies import policies
 from showdown.policies.greedy_network import GreedyNetwork
 from showdown.policy import Batch
@@ -18,7 +22,6 @@ from showdown.posteriors.network import Layer
 from showdown.posteriors.schedule import decaying_steps
 from showdown.problem import ProblemSpec
 from showdown.problems import problems
-from showdown.simulate import simulate
 
 SIZES = [(3, 5), (5, 4), (4, 2)]
 
@@ -156,12 +159,27 @@ def test_overflowing_gradient_is_not_hidden_by_clipping():
     assert jnp.isnan(clipped["weights"]).all()
 
 
-@pytest.mark.parametrize("name", ["RMS[hidden_layers=(30,30)]", "RMS1@linear"])
-def test_hopeless_learning_rate_is_reported(name):
-    inside = "learning_rate=1e6,batch_size=16,training_steps=10"
-    name = f"{name[:-1]},{inside}]" if name.endswith("]") else f"{name}[{inside}]"
-    with pytest.raises(DivergedError, match="not finite"):
-        simulate(policies.get(name), problems.get("linear"), trials=2, horizon=60)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("RMS", "RMS1@linear", "EpsGreedyRMS", "NeuralLinear", "Dropout", "BootstrappedNN", "ParamNoise"),
+        *("BBB", "BBBN@linear", "AlphaDivergence", "SGFS", "ConstSGD"),
+    ],
+)
+def test_hopeless_steps_end_as_a_diverged_cell(name, tmp_path):
+    hopeless = {"learning_rate": 1e6, "step_cap": 1e6}
+    smaller = {"batch_size": 16, "training_steps": 10, "initial_training_steps": 10, "num_networks": 2, "burn_in": 2}
+    fields = all_fields(policies.get(name))
+    changes = {field: value for field, value in {**hopeless, **smaller}.items() if field in fields}
+    policy = override(policies.get(name), changes)
+    cell = Cell(name, "linear", policy, override(problems.get("linear"), {"horizon": 60}), 2, 0)
+    store = Store(tmp_path)
+    (result,) = run([Planned(cell, [(name, "linear")], False)], store)
+    assert result.status == "diverged"
+    assert "not finite" in result.reason
+    (record,) = store.cells()
+    assert (record["status"], record["reason"]) == (result.status, result.reason)
+    assert store.frame().empty
 
 
 def test_long_first_trainings():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -49,6 +51,37 @@ def test_only_neural_linear_moves_between_refits():
     """The loop scores a whole block at once for all others."""
     moving = [name for name in NEURAL if not policies.get(name).frozen]
     assert moving == ["NeuralLinear", "NeuralLinear-MR", "NeuralLinear-SL"]
+
+
+@pytest.mark.parametrize(
+    "name", ["RMS", "NeuralLinear", "Dropout", "BootstrappedNN", "ParamNoise", "BBB", "AlphaDivergence", "SGFS"]
+)
+def test_the_precision_asked_for_is_that_of_every_product(name):
+    """In training, in adapting and in decisions: the network's products are TF32 on a GPU by default, and never are
+    when asked for `highest`. The algebra of NeuralLinear is full float32 unless asked otherwise."""
+    spec, key, context = ProblemSpec(3, 4), jax.random.key(0), jnp.zeros(3)
+    history = History(jnp.int32(4), jnp.zeros(8, jnp.int32), jnp.zeros(8), lambda steps: jnp.zeros((len(steps), 3)))
+
+    def exactly(settings: str) -> list[list[bool]]:
+        """For each product of a refit, and for each of a decision, whether it is exact."""
+        policy = policies.get(f"{name}[hidden_layers=(5,),batch_size=4,{settings}]")
+        state = policy.init(key, spec)
+        programs = (
+            jax.make_jaxpr(lambda state: policy.refit(key, state, history))(state),
+            jax.make_jaxpr(lambda state: policy.act(key, state, context, jnp.int32(40)))(state),
+        )
+        found = [re.findall(r"dot_general\[.*?\]\s", str(program), re.DOTALL) for program in programs]
+        return [["HIGHEST" in product for product in each] for each in found]
+
+    trained, decided = exactly("training_precision=highest")
+    assert trained
+    assert decided
+    assert all(trained + decided)
+    trained, decided = exactly("training_precision=default")
+    assert not all(trained)
+    assert set(decided) == {name == "NeuralLinear"}
+    if name == "NeuralLinear":
+        assert not all(exactly("posterior_precision=default")[1])
 
 
 @pytest.mark.parametrize(("suite", "rows"), [("neural", 31), ("linear-models", 34)])

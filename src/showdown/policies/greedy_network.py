@@ -97,7 +97,7 @@ class GreedyNetwork(NeuralPolicy):
             )
             batch = draw(role_key(key, "check batch"))
             error = loss(role_key(key, "check"), fit.parameters, batch)
-        return training.or_nan_if_diverged(fit, error, batch.rewards)
+        return fit._replace(parameters=training.or_nan_if_diverged(fit.parameters, error, batch.rewards))
 
 
 def _rms(**fields) -> Policy:

@@ -13,9 +13,9 @@ import jax
 
 from showdown.config import config
 from showdown.errors import UsageError
-from showdown.policy import Batch, History, Thompson
+from showdown.policy import Batch, History, State, Thompson
 from showdown.posteriors import network
-from showdown.posteriors.training import Precision
+from showdown.posteriors.training import Precision, precision_scope
 from showdown.problem import ProblemSpec
 
 PAPER = "Riquelme, Tucker, Snoek 2018, https://arxiv.org/abs/1802.09127"
@@ -28,7 +28,7 @@ class NeuralPolicy(Thompson):
     training_steps: int = 100  # t_s: optimiser steps per training
     refit_every: int = 20  # t_f: contexts between trainings
     batch_size: int = 512  # B: examples per optimiser step
-    training_precision: Precision = "default"  # of matrix products in training: default is TF32 on a GPU
+    training_precision: Precision = "default"  # of the network's matrix products: default is TF32 on a GPU
 
     def check(self) -> None:
         for name in ("training_steps", "refit_every", "batch_size"):
@@ -36,6 +36,10 @@ class NeuralPolicy(Thompson):
         for units in self.hidden_layers:
             if not isinstance(units, int) or units < 1:
                 raise UsageError(f"hidden_layers must hold whole numbers of at least 1, not {units!r}")
+
+    def act(self, key: jax.Array, state: State, context: jax.Array, step: jax.Array) -> jax.Array:
+        with precision_scope(self.training_precision):  # decisions as exact as training
+            return super().act(key, state, context, step)
 
     def sizes(self, spec: ProblemSpec) -> list[tuple[int, int]]:
         return network.layer_sizes(spec.context_dim, self.hidden_layers, spec.num_actions)

@@ -107,14 +107,14 @@ def mean_squared_error(predicted: jax.Array, rewards: jax.Array) -> jax.Array:
     return jnp.mean((predicted - rewards) ** 2)
 
 
-def or_nan_if_diverged(fit: Fit, error: jax.Array, rewards: jax.Array) -> Fit:
-    """`fit`, or NaN parameters when its mean squared `error` is absurd beside the rewards.
+def or_nan_if_diverged(parameters: Parameters, error: jax.Array, rewards: jax.Array) -> Parameters:
+    """`parameters`, or NaN when their mean squared `error` is absurd beside the rewards.
 
-    Clipping and RMSProp bound every step, so a model with a hopeless learning rate can wander for ever at huge finite
-    weights. Its numbers would be those of a random policy; NaN makes the loop report a divergence instead.
+    Clipping, RMSProp and step caps bound every step, so a model with a hopeless learning rate can wander for ever at
+    huge finite weights. Its numbers would be those of a random policy; NaN makes the loop report a divergence instead.
     """
     limit = DIVERGED * (1 + jnp.mean(rewards**2))
-    return fit._replace(parameters=jax.tree.map(lambda leaf: jnp.where(error <= limit, leaf, jnp.nan), fit.parameters))
+    return jax.tree.map(lambda leaf: jnp.where(error <= limit, leaf, jnp.nan), parameters)
 
 
 def precision_scope(precision: Precision) -> contextlib.AbstractContextManager[Any]:
