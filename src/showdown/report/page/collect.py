@@ -78,6 +78,7 @@ def collect(directory: Any, *, command: str, title: str = "") -> dict[str, Any]:
         "comments": _comments(records),
         "rank_tests": facts["rank_tests"],
         "agreement": facts["agreement"],
+        "agreement_of_readings": facts["agreement_of_readings"],
         "notes": _without_repeats(facts["notes"] + _hardware_notes(about["hardware"])),
         "warnings": warnings,
         "about": about,
@@ -123,6 +124,7 @@ def _no_facts() -> dict[str, Any]:
         "units": {metric: {} for metric in METRICS},
         "rank_tests": {},
         "agreement": {},
+        "agreement_of_readings": {},
         "paper_rank": {},
     }
 
@@ -181,8 +183,9 @@ def _add_shown(
                 published = {"paper_mean": paper, "paper_sem": number(row["paper_sem"]), "agrees": bool(row["agrees"])}
                 cell["paper"].append({"source": source, "metric": metric, "unit": row["unit"], **value, **published})
         if table.is_compared:
-            agree, compared = count_agreement(table.rows)
-            facts["agreement"][f"{source} {metric}"] = {"agree": agree, "compared": compared}
+            for name, readings in (("agreement", False), ("agreement_of_readings", True)):
+                agree, compared = count_agreement(table.rows, readings)
+                facts[name][f"{source} {metric}"] = {"agree": agree, "compared": compared}
             facts["notes"] += table.notes
 
 

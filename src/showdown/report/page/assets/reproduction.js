@@ -5,14 +5,12 @@ const publishedOf = (cell, source, metric) =>
 
 function reproduction() {
   const { source, metric } = state;
-  const count = data.agreement[`${source} ${metric}`] ?? { agree: 0, compared: 0 };
+  const countIn = (counts) => counts[`${source} ${metric}`] ?? { agree: 0, compared: 0 };
+  const count = countIn(data.agreement),
+    readings = countIn(data.agreement_of_readings);
   const there = data.problems.filter((problem) =>
     data.policies.some((policy) => publishedOf(cellOf(policy.name, problem.name), source, metric)),
   );
-  const readings = data.policies
-    .filter((policy) => policy.name.includes("["))
-    .flatMap((policy) => there.map((problem) => publishedOf(cellOf(policy.name, problem.name), source, metric)))
-    .filter((entry) => entry);
   const ranked = source === "paper" && metric === "cumulative" && data.policies.some((policy) => policy.paper_rank);
   const rowOf = (policy) => [
     ranked
@@ -91,9 +89,7 @@ function reproduction() {
         "p",
         { class: "hint" },
         el("strong", {}, `${count.agree} of ${count.compared} cells agree with the paper. `),
-        readings.length
-          ? `With fields overridden, ${readings.filter((entry) => entry.agrees).length} of ${readings.length} do. `
-          : "",
+        readings.compared ? `With fields overridden, ${readings.agree} of ${readings.compared} do. ` : "",
         `Ours above, the published number below. ${rule}${others ? ` ${plural(others, "policy", "policies")} of this store ${others === 1 ? "was" : "were"} not published there.` : ""}`,
       ),
       table.node,
