@@ -10,11 +10,15 @@ import numpy as np
 import pytest
 
 from showdown.agent import Agent
+from showdown.bench.cell import Cell
+from showdown.bench.plan import Planned
+from showdown.bench.run import run
+from showdown.bench.store import Store
 from showdown.config import all_fields, from_json, override, to_json
 from showdown.keys import trial_keys
 from showdown.policies import policies
 from showdown.policies.linear import LinearGreedy
-from showdown.policy import History
+from showdown.policy import History, Policy
 from showdown.problem import ProblemSpec
 from showdown.simulate import _compiled, problem_identity, simulate
 
@@ -135,6 +139,21 @@ TRAINED = {
 }
 
 
+def trained(name: str, **changes: float) -> Policy:
+    """The preset with `TRAINED`, and with those of the changes whose fields it has."""
+    policy = policies.get(name)
+    fields = all_fields(policy)
+    wanted = {**TRAINED, **changes}.items()
+    return override(policy, {field: value for field, value in wanted if fields.get(field, ()) != ()})
+
+
+def toy() -> tuple[np.ndarray, np.ndarray]:
+    """Two actions, the sign of one feature decides; 200 steps. Uniform loses 1 per step."""
+    contexts = np.random.default_rng(5).normal(size=(200, 1))
+    good = (contexts[:, 0] > 0).astype(int)
+    return contexts, np.where(np.arange(2) == good[:, None], 1.0, -1.0)
+
+
 def learners() -> list[str]:
     """All presets of policies that need no training, and one of each kind of those that do, deep and linear."""
     first: dict[tuple, str] = {}
@@ -148,15 +167,32 @@ def learners() -> list[str]:
     return [name for name in first.values() if name != "Uniform"]
 
 
-@pytest.mark.parametrize("name", learners())
+def on_one_worker(names: list[str]) -> list:
+    """A name's tests share a program, so one worker takes them both."""
+    groups = {name: "toy-" + name.replace("@", "-") for name in names}  # xdist splits at an @
+    return [pytest.param(name, marks=pytest.mark.xdist_group(group)) for name, group in groups.items()]
+
+
+@pytest.mark.parametrize("name", on_one_worker(learners()))
 def test_learners_beat_uniform_on_a_toy(name, script):
-    """Two actions, the sign of one feature decides; 200 steps. Uniform loses 1 per step."""
-    generator = np.random.default_rng(5)
-    contexts = generator.normal(size=(200, 1))
-    good = (contexts[:, 0] > 0).astype(int)
-    rewards = np.where(np.arange(2) == good[:, None], 1.0, -1.0)
-    policy = policies.get(name)
-    fields = all_fields(policy)
-    changes = {field: value for field, value in TRAINED.items() if fields.get(field, ()) != ()}
-    outcome = simulate(override(policy, changes), script(contexts, rewards), trials=5)
+    outcome = simulate(trained(name), script(*toy()), trials=5)
     assert outcome.cumulative.mean() < 0.6 * 200
+
+
+def networks_with_a_step_size() -> list[str]:
+    """Not the linear models of `step_cap`: their gradients always vary, and the step that allows is never capped."""
+    fields = {name: all_fields(policies.get(name)) for name in learners()}
+    networks = [name for name in fields if "hidden_layers" in fields[name]]
+    return [name for name in networks if "step_cap" not in fields[name] or fields[name]["hidden_layers"] != ()]
+
+
+@pytest.mark.parametrize("name", on_one_worker(networks_with_a_step_size()))
+def test_hopeless_steps_end_as_a_diverged_cell(name, script, tmp_path):
+    cell = Cell(name, "toy", trained(name, learning_rate=1e6, step_cap=1e6), script(*toy()), 5, 0)
+    store = Store(tmp_path)
+    (result,) = run([Planned(cell, [(name, "toy")], False)], store)
+    assert result.status == "diverged"
+    assert "not finite" in result.reason
+    (record,) = store.cells()
+    assert (record["status"], record["reason"]) == (result.status, result.reason)
+    assert store.frame().empty
