@@ -155,6 +155,16 @@ def all_fields(value: Any) -> dict[str, Any]:
     return flat
 
 
+def layers(value: Any) -> list[Any]:
+    """A policy and what it wraps, outermost first."""
+    return [value, *layers(value.inner)] if hasattr(value, "inner") else [value]
+
+
+def core(value: Any) -> Any:
+    """The policy inside its wrappers."""
+    return layers(value)[-1]
+
+
 def _coerce(name: str, item: Any, hint: Any) -> Any:
     """Turn text or a number into the field's type, or say in one sentence why not."""
     options = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import pytest
 
@@ -24,12 +26,19 @@ SMALL = {
 }
 
 
-def small(policy: Policy) -> Policy:
+def _sized(policy: Policy, wanted: dict[str, Any]) -> Policy:
+    """The policy with those of the wanted fields that it has; a linear model stays one."""
     fields = all_fields(policy)
-    changes = {name: value for name, value in SMALL.items() if name in fields}
-    if fields.get("hidden_layers") == ():
-        del changes["hidden_layers"]
-    return override(policy, changes)
+    return override(policy, {name: value for name, value in wanted.items() if fields.get(name, ()) != ()})
+
+
+@pytest.fixture(name="sized")
+def give_sized():
+    return _sized
+
+
+def small(policy: Policy) -> Policy:
+    return _sized(policy, SMALL)
 
 
 def _by_structure() -> list:

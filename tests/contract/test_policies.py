@@ -14,11 +14,11 @@ from showdown.bench.cell import Cell
 from showdown.bench.plan import Planned
 from showdown.bench.run import run
 from showdown.bench.store import Store
-from showdown.config import all_fields, from_json, override, to_json
+from showdown.config import all_fields, core, from_json, override, to_json
 from showdown.keys import trial_keys
 from showdown.policies import policies
 from showdown.policies.linear import LinearGreedy
-from showdown.policy import History, Policy
+from showdown.policy import History
 from showdown.problem import ProblemSpec
 from showdown.simulate import _compiled, problem_identity, simulate
 
@@ -58,18 +58,16 @@ def test_trajectory_is_in_range_and_follows_its_seed(policy, play, script):
     assert first.min() >= 0
     assert first.max() < ACTIONS
     np.testing.assert_array_equal(first, again)
-    core = policy
-    while hasattr(core, "inner"):
-        core = core.inner
-    if isinstance(core, LinearGreedy):
+    inside = core(policy)
+    if isinstance(inside, LinearGreedy):
         return  # knows no chance: the same data give the same actions whatever the seed
-    assert (first != other).any() or _scores_follow_the_key(core)
+    assert (first != other).any() or _scores_follow_the_key(inside)
 
 
-def _scores_follow_the_key(core) -> bool:
+def _scores_follow_the_key(policy) -> bool:
     """For a posterior too narrow to change an action in a few steps: its draws must differ all the same."""
-    state = core.init(jax.random.key(0), ProblemSpec(DIM, ACTIONS))
-    one, other = (core.scores(jax.random.key(seed), state, jnp.ones(DIM)) for seed in (1, 2))
+    state = policy.init(jax.random.key(0), ProblemSpec(DIM, ACTIONS))
+    one, other = (policy.scores(jax.random.key(seed), state, jnp.ones(DIM)) for seed in (1, 2))
     return bool((one != other).any())
 
 
@@ -123,7 +121,7 @@ def test_floats_do_not_compile_again(policy, play, script):
     assert len(_compiled) == programs
 
 
-# Enough training for a toy in seconds. Only the fields that a policy has are set.
+# Enough training for a toy in seconds.
 TRAINED = {
     "hidden_layers": (10,),
     "training_steps": 40,
@@ -139,14 +137,6 @@ TRAINED = {
 }
 
 
-def trained(name: str, **changes: float) -> Policy:
-    """The preset with `TRAINED`, and with those of the changes whose fields it has."""
-    policy = policies.get(name)
-    fields = all_fields(policy)
-    wanted = {**TRAINED, **changes}.items()
-    return override(policy, {field: value for field, value in wanted if fields.get(field, ()) != ()})
-
-
 def toy() -> tuple[np.ndarray, np.ndarray]:
     """Two actions, the sign of one feature decides; 200 steps. Uniform loses 1 per step."""
     contexts = np.random.default_rng(5).normal(size=(200, 1))
@@ -159,11 +149,9 @@ def learners() -> list[str]:
     first: dict[tuple, str] = {}
     for name in policies.names():
         policy = policies.get(name)
-        fields, kind = all_fields(policy), policy
-        while hasattr(kind, "inner"):
-            kind = kind.inner
+        fields = all_fields(policy)
         trains = "refit_every" in fields
-        first.setdefault((type(kind), fields.get("hidden_layers") == ()) if trains else (name,), name)
+        first.setdefault((type(core(policy)), fields.get("hidden_layers") == ()) if trains else (name,), name)
     return [name for name in first.values() if name != "Uniform"]
 
 
@@ -174,8 +162,8 @@ def on_one_worker(names: list[str]) -> list:
 
 
 @pytest.mark.parametrize("name", on_one_worker(learners()))
-def test_learners_beat_uniform_on_a_toy(name, script):
-    outcome = simulate(trained(name), script(*toy()), trials=5)
+def test_learners_beat_uniform_on_a_toy(name, sized, script):
+    outcome = simulate(sized(policies.get(name), TRAINED), script(*toy()), trials=5)
     assert outcome.cumulative.mean() < 0.6 * 200
 
 
@@ -187,8 +175,9 @@ def networks_with_a_step_size() -> list[str]:
 
 
 @pytest.mark.parametrize("name", on_one_worker(networks_with_a_step_size()))
-def test_hopeless_steps_end_as_a_diverged_cell(name, script, tmp_path):
-    cell = Cell(name, "toy", trained(name, learning_rate=1e6, step_cap=1e6), script(*toy()), 5, 0)
+def test_hopeless_steps_end_as_a_diverged_cell(name, sized, script, tmp_path):
+    policy = sized(policies.get(name), {**TRAINED, "learning_rate": 1e6, "step_cap": 1e6})
+    cell = Cell(name, "toy", policy, script(*toy()), 5, 0)
     store = Store(tmp_path)
     (result,) = run([Planned(cell, [(name, "toy")], False)], store)
     assert result.status == "diverged"

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from showdown.config import core
 from showdown.keys import named_key
 from showdown.policies import policies
 from showdown.policies.linear import LinearKnownNoise, LinearState, LinearUnknownNoise
@@ -57,10 +58,7 @@ def correlated_data(steps: int = 300, context_dim: int = CONTEXT_DIM, seed: int 
 
 def linear(name: str) -> Linear:
     """The linear policy inside a preset's wrappers."""
-    policy: Any = policies.get(name)
-    while hasattr(policy, "inner"):
-        policy = policy.inner
-    return policy
+    return core(policies.get(name))
 
 
 def learn(policy: Linear, data: Data) -> LinearState:

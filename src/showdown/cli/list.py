@@ -39,7 +39,8 @@ def list_command(
 
 
 def _presets(what: What) -> list[dict[str, Any]]:
-    from showdown.cli.show import core, summary
+    from showdown.cli.show import summary
+    from showdown.config import core
 
     if what is What.policies:
         from showdown.policies import policies as registry

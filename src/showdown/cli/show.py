@@ -53,7 +53,7 @@ def describe(text: str) -> dict[str, Any]:
 
 
 def _describe_preset(registry: Any, text: str, name: str) -> dict[str, Any]:
-    from showdown.config import all_fields
+    from showdown.config import all_fields, core, layers
 
     entry = registry.entry(name)
     value = registry.get(text)
@@ -80,19 +80,9 @@ def _describe_preset(registry: Any, text: str, name: str) -> dict[str, Any]:
     }
 
 
-def layers(value: Any) -> list[Any]:
-    """A policy and what it wraps, outermost first."""
-    return [value, *layers(value.inner)] if hasattr(value, "inner") else [value]
-
-
-def core(value: Any) -> Any:
-    """The policy inside its wrappers."""
-    return layers(value)[-1]
-
-
 def summary(registry: Any, entry: Any) -> str:
     """One line: what sets a preset apart from its base, or else the class's own sentence."""
-    from showdown.config import all_fields
+    from showdown.config import all_fields, core
 
     if entry.base:
         old = all_fields(registry.entry(entry.base).value)
@@ -107,7 +97,7 @@ def summary(registry: Any, entry: Any) -> str:
 
 
 def _fields(value: Any) -> list[dict[str, Any]]:
-    from showdown.config import field_comments, is_config
+    from showdown.config import field_comments, is_config, layers
 
     rows = []
     for layer in layers(value):

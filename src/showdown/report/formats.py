@@ -159,6 +159,5 @@ def json_value(table: Table) -> dict[str, Any]:
     """Tidy rows in an object, with the count of agreement when held against the paper."""
     value: dict[str, Any] = {"title": table.title, "rows": records(table)}
     if table.is_compared:
-        counts = {"agreement": table.agreement, "agreement_of_readings": table.agreement_of_readings}
-        value |= {name: {"agree": agree, "compared": compared} for name, (agree, compared) in counts.items()}
+        value |= table.agreement
     return {**value, "notes": table.notes, "not_shown": table.not_shown}

@@ -31,14 +31,13 @@ class Table:
         return "agrees" in self.rows
 
     @property
-    def agreement(self) -> tuple[int, int]:
-        """How many cells of presets agree with the paper, of how many that could be compared."""
-        return count_agreement(self.rows)
+    def agreement(self) -> dict[str, dict[str, int]]:
+        """How many cells agree with the paper, of how many compared: those of presets, and with fields overridden."""
 
-    @property
-    def agreement_of_readings(self) -> tuple[int, int]:
-        """The same of presets with fields overridden."""
-        return count_agreement(self.rows, readings=True)
+        def count(readings: bool) -> dict[str, int]:
+            return dict(zip(("agree", "compared"), count_agreement(self.rows, readings), strict=True))
+
+        return {"agreement": count(readings=False), "agreement_of_readings": count(readings=True)}
 
 
 @dataclass(frozen=True)
@@ -111,10 +110,9 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def agreement_line(table: Table) -> str:
-    agree, compared = table.agreement
-    close, readings = table.agreement_of_readings
-    told = f"; with fields overridden: {close} of {readings}" if readings else ""
-    return f"agreement: {agree} of {compared} cells{told}"
+    presets, readings = table.agreement.values()
+    told = f"; with fields overridden: {readings['agree']} of {readings['compared']}" if readings["compared"] else ""
+    return f"agreement: {presets['agree']} of {presets['compared']} cells{told}"
 
 
 def not_shown_lines(table: Table) -> list[str]:

@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from showdown.config import all_fields, override
+from showdown.config import all_fields, core, override
 from showdown.keys import named_key, role_key
 from showdown.policies import policies
 from showdown.policy import History, Policy, State, Thompson
@@ -113,8 +113,7 @@ def some_points(seed: int, count: int) -> Points:
 
 def sized(policy: Policy, full: bool) -> Policy:
     """The policy itself, without warm-up or layer norm, made smaller unless the full size was asked for."""
-    while hasattr(policy, "inner"):
-        policy = policy.inner
+    policy = core(policy)
     changes = {"layer_norm": False} if full else {"layer_norm": False, **SMALL}
     fields = all_fields(policy)
     return override(policy, {name: value for name, value in changes.items() if name in fields})

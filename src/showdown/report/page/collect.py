@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 
 from showdown import __version__
-from showdown.analysis.agreement import count_agreement
 from showdown.analysis.compare import pareto_front, stuck_share
 from showdown.analysis.elapsed import elapsed
 from showdown.analysis.ranks import mean_ranks, ranks
@@ -183,9 +182,8 @@ def _add_shown(
                 published = {"paper_mean": paper, "paper_sem": number(row["paper_sem"]), "agrees": bool(row["agrees"])}
                 cell["paper"].append({"source": source, "metric": metric, "unit": row["unit"], **value, **published})
         if table.is_compared:
-            for name, readings in (("agreement", False), ("agreement_of_readings", True)):
-                agree, compared = count_agreement(table.rows, readings)
-                facts[name][f"{source} {metric}"] = {"agree": agree, "compared": compared}
+            for name, count in table.agreement.items():
+                facts[name][f"{source} {metric}"] = count
             facts["notes"] += table.notes
 
 
