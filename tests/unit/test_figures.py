@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -14,9 +16,12 @@ from showdown.policies import policies
 from showdown.policy import Thompson
 from showdown.posteriors import regression
 from showdown.report import figures
-from showdown.report.figures import bbb_linear, posterior_approximations, posterior_feedback, qualitative, ranks, wheel
-from showdown.report.figures.order import Order
-from showdown.report.figures.style import line, save
+from showdown.report.drawing.figure import Request
+from showdown.report.drawing.style import line, save
+from showdown.report.figures import ranks, wheel
+from showdown.studies import bbb_linear, posterior_approximations, posterior_feedback, qualitative
+from showdown.studies import wheel as wheel_study
+from showdown.studies.settings import Settings
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 STEPS = np.arange(1, 11) * 10
@@ -27,38 +32,38 @@ def canned(level: float) -> Curve:
 
 
 def test_diagonal_is_far_worse_and_precision_diagonal_as_good_at_thirty_dimensions(tmp_path, monkeypatch):
-    order = Order(directory=tmp_path)
+    settings = Settings(directory=tmp_path)
     size = {"trials": 4, "horizon": 1200, "dimensions": (30,)}
-    curves = posterior_approximations.regrets(order, **size)
-    exact, diagonal, precision = (curves[name, 30] for name in ("LinPost", "LinDiagPost", "LinDiagPrecPost"))
+    curves = posterior_approximations.regrets(settings, **size)
+    exact, diagonal, precision = (curves[name, 30] for name in ("exact", "Diag", "PrecisionDiag"))
     # 1100, 1730 and 610, with standard errors near 10: no other seed is going to say otherwise
     assert diagonal.mean[-1] > 1.4 * exact.mean[-1]
     assert precision.mean[-1] <= exact.mean[-1]
 
     monkeypatch.setattr("showdown.bench.run.simulate", None)  # a second call plays nothing
-    again = posterior_approximations.regrets(order, **size)
-    assert np.array_equal(again["LinPost", 30].mean, exact.mean)
+    again = posterior_approximations.regrets(settings, **size)
+    assert np.array_equal(again["exact", 30].mean, exact.mean)
     assert len(list((tmp_path / "figures" / "cells").glob("*.parquet"))) == 3
 
 
 def test_more_training_helps_bbb_and_the_exact_solution_stays_ahead(tmp_path):
     chosen = {label: bbb_linear.lineup(full=False)[label] for label in ("PrecisionDiag", "BBB-1", "BBB-50")}
-    order = Order(directory=tmp_path)
-    curves = bbb_linear.regrets(order, "linear[num_actions=6]", chosen, horizon=800, trials=4)
+    settings = Settings(directory=tmp_path)
+    curves = bbb_linear.regrets(settings, "linear[num_actions=6]", chosen, horizon=800, trials=4)
     # about 900, 130 and 75
     assert curves["BBB-1"].mean[-1] > 2 * curves["BBB-50"].mean[-1]
     assert curves["BBB-50"].mean[-1] > 1.1 * curves["PrecisionDiag"].mean[-1]
 
 
 def test_a_panel_without_its_data_is_left_out_with_a_word(monkeypatch, tmp_path):
-    def regrets(order, name, chosen, **_):
+    def regrets(settings, name, chosen, **_):
         if name == "statlog":
             raise MissingDataError("statlog is not here; fetch it")
         return {label: canned(2.0) for label in ("exact", "PrecisionDiag", "BBB-1", "BBB-5", "BBB-50")}
 
     monkeypatch.setattr(bbb_linear, "regrets", regrets)
     told: list[str] = []
-    figure = figures.draw("bbb-linear", Order(directory=tmp_path, warn=told.append))
+    figure = figures.draw("bbb-linear", Request(directory=tmp_path, warn=told.append))
     assert len(figure.axes) == 1
     assert told == ["the panel 'statlog' is left out: statlog is not here; fetch it"]
 
@@ -69,11 +74,11 @@ def test_a_failing_experiment_says_which_cell(tmp_path, monkeypatch):
 
     monkeypatch.setattr("showdown.bench.run.simulate", fail)
     with pytest.raises(ShowdownError, match=r"LinPost\[intercept=False\] on mixed-linear.*ZeroDivisionError"):
-        posterior_approximations.regrets(Order(directory=tmp_path), trials=1, horizon=10)
+        posterior_approximations.regrets(Settings(directory=tmp_path), trials=1, horizon=10)
 
 
 def test_feedback_posteriors_are_those_the_policy_would_hold():
-    truth, exact, again, diagonal = posterior_feedback.runs(Order(), 60)
+    truth, exact, again, diagonal = posterior_feedback.runs(Settings(), 60)
     assert truth.shape == (20, 6)
     assert not np.array_equal(exact.contexts, again.contexts)
     assert np.array_equal(exact.contexts, diagonal.contexts)
@@ -96,14 +101,14 @@ def test_feedback_posteriors_are_those_the_policy_would_hold():
 
 
 def test_feedback_draws_three_rows_of_six(tmp_path):
-    figure = figures.draw("posterior-feedback", Order(directory=tmp_path))
+    figure = figures.draw("posterior-feedback", Request(directory=tmp_path))
     assert len(figure.axes) == 18
     save(figure, tmp_path / "feedback.pdf")
     assert (tmp_path / "feedback.pdf").read_bytes().startswith(b"%PDF")
 
 
 def test_the_wheel_is_coloured_by_the_problem():
-    best = wheel.best_actions(0.5, 101)
+    best = wheel_study.best_actions(0.5, 101)
     inside = np.mean(best[best >= 0] == 0)
     assert inside == pytest.approx(0.25, abs=0.01)  # δ² of the disk's area
     corners = {"up right": best[20, 80], "down right": best[80, 80], "up left": best[20, 20], "down left": best[80, 20]}
@@ -114,14 +119,14 @@ def test_the_wheel_is_coloured_by_the_problem():
 
 
 def test_published_ranks_are_the_papers(tmp_path):
-    each = ranks.ranked(Order(published=True))
+    each = ranks.ranked(Request(published=True))
     means = each.groupby("policy")["rank"].mean()
     assert len(means) == 53
     assert means["LinFullPost"] == pytest.approx(14, abs=0.1)  # as printed
     assert means["Uniform"] == pytest.approx(51.0, abs=0.1)
-    few = ranks.ranked(Order(published=True, policies=["BBB"]))
+    few = ranks.ranked(Request(published=True, policies=["BBB"]))
     assert few["rank"].mean() == means["BBB"]
-    save(figures.draw("ranks", Order(published=True, policies=["BBB", "RMS"])), tmp_path / "ranks.svg")
+    save(figures.draw("ranks", Request(published=True, policies=["BBB", "RMS"])), tmp_path / "ranks.svg")
     assert "<svg" in (tmp_path / "ranks.svg").read_text()[:500]
 
 
@@ -131,38 +136,38 @@ def test_ranks_and_regret_of_a_store(stored, tmp_path):
     folder = stored(tmp_path / "store", {**cells, ("Uniform", "linear"): [1.0, 1.0]})
     (folder / "cells" / "foreign.json").write_text("?")
     told: list[str] = []
-    order = Order(directory=folder, problem="wheel-0.5", warn=told.append)
-    figure = figures.draw("regret", order)
+    request = Request(directory=folder, problem="wheel-0.5", warn=told.append)
+    figure = figures.draw("regret", request)
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["<b>$x_1$</b>", "LinGreedy", "LinPost"]
     assert "foreign.json" in told[0]
     save(figure, tmp_path / "new" / "regret.png")
     assert (tmp_path / "new" / "regret.png").read_bytes().startswith(b"\x89PNG")
-    assert figures.draw("ranks", order).axes[0].get_yticklabels()[-1].get_text() == "<b>$x_1$</b>"
+    assert figures.draw("ranks", request).axes[0].get_yticklabels()[-1].get_text() == "<b>$x_1$</b>"
     with pytest.raises(UsageError, match="say which problem to draw with --problem; there are"):
-        figures.draw("regret", Order(directory=folder))
+        figures.draw("regret", Request(directory=folder))
     with pytest.raises(UsageError, match="no cell of the problem 'song'"):
-        figures.draw("regret", Order(directory=folder, problem="song"))
+        figures.draw("regret", Request(directory=folder, problem="song"))
     with pytest.raises(UsageError, match="holds no finished cell to draw"):
-        figures.draw("ranks", Order(directory=tmp_path / "nowhere"))
+        figures.draw("ranks", Request(directory=tmp_path / "nowhere"))
 
 
 @pytest.mark.parametrize("name", [r"a$\frac$b", "_hidden", "政策"])
 @pytest.mark.parametrize("suffix", [".png", ".svg"])
 def test_any_name_is_drawn_as_text(stored, tmp_path, name, suffix):
     folder = stored(tmp_path / "store", {(policy, "linear"): [1.0, 2.0] for policy in ("Uniform", name)})
-    order = Order(directory=folder, problem="linear")
+    request = Request(directory=folder, problem="linear")
     for figure in ("regret", "ranks"):
-        drawn = figures.draw(figure, order)
+        drawn = figures.draw(figure, request)
         save(drawn, tmp_path / f"{figure}{suffix}")
-    legend = figures.draw("regret", order).legends[0]
+    legend = figures.draw("regret", request).legends[0]
     assert [text.get_text() for text in legend.get_texts()] == [name]
     assert not any(text.get_parse_math() for text in legend.get_texts())
 
 
 def test_a_legend_of_many_policies_fits(stored, tmp_path):
     folder = stored(tmp_path / "store", {(f"policy {number}", "linear"): [1.0, 2.0] for number in range(40)})
-    order = Order(directory=folder, problem="linear", policies=[f"policy {number}" for number in range(40)])
-    figure = figures.draw("regret", order)
+    request = Request(directory=folder, problem="linear", policies=[f"policy {number}" for number in range(40)])
+    figure = figures.draw("regret", request)
     figure.canvas.draw()
     box = figure.legends[0].get_window_extent()
     assert box.y0 >= 0
@@ -175,7 +180,7 @@ def test_ranks_of_a_store_are_over_the_papers_problems_where_it_has_them(stored,
     folder = stored(
         tmp_path / "s", {(name, problem): regret for name, regret in regrets.items() for problem in problems}
     )
-    assert set(ranks.ranked(Order(directory=folder))["problem"]) == {"wheel-0.5"}
+    assert set(ranks.ranked(Request(directory=folder))["problem"]) == {"wheel-0.5"}
 
 
 @pytest.mark.parametrize("name", ["Dropout", "RMS"])  # one that draws at random, one that does not
@@ -205,7 +210,7 @@ def test_the_qualitative_figure_takes_whatever_is_registered(monkeypatch, tmp_pa
 
     monkeypatch.setattr(qualitative, "believe", believe)
     monkeypatch.setattr(qualitative, "WANTED", ("Unheard", "RMS", "Dropout", "BBB"))
-    figure = figures.draw("qualitative", Order(directory=tmp_path))
+    figure = figures.draw("qualitative", Request(directory=tmp_path))
     assert len(asked) == 3
     assert sum(len(block.axes) for block in figure.subfigs) == 9
 
@@ -219,14 +224,31 @@ def test_second_function_is_only_seen_on_the_left():
     assert np.array_equal(truth[:, 0], truth[:, 1])
 
 
+def test_a_new_file_is_a_new_figure(tmp_path, monkeypatch):
+    (tmp_path / "two_lines.py").write_text(
+        "from showdown.report.drawing import style\n"
+        "from showdown.report.drawing.figure import Figure\n"
+        "FIGURE = Figure(summary='nothing', draw=lambda request: style.new_figure(2.0, 1.0), options=('seed',))\n"
+    )
+    monkeypatch.setattr(figures, "__path__", [*figures.__path__, str(tmp_path)])
+    assert list(figures.figures())[-1] == "two-lines"
+    assert figures.draw("two-lines", Request()).get_figwidth() == 2.0
+
+
+def test_figures_declare_options_that_a_request_has():
+    fields = {field.name for field in dataclasses.fields(Request)}
+    for name, figure in figures.figures().items():
+        assert set(figure.options) <= fields - {"directory", "bar", "warn"}, name
+
+
 def test_lines_differ():
     assert len({line(number) for number in range(28)}) == 28
 
 
 def test_wrong_requests_are_one_sentence(tmp_path):
     with pytest.raises(UsageError, match="no figure is called 'pie'"):
-        figures.draw("pie", Order())
-    figure = figures.draw("ranks", Order(published=True, policies=["BBB"]))
+        figures.draw("pie", Request())
+    figure = figures.draw("ranks", Request(published=True, policies=["BBB"]))
     with pytest.raises(UsageError, match=r"\.png, \.svg or \.pdf"):
         save(figure, tmp_path / "figure.gif")
     (tmp_path / "file").write_text("in the way")
@@ -237,6 +259,6 @@ def test_wrong_requests_are_one_sentence(tmp_path):
 def test_a_figure_drawn_twice_is_the_same_file(tmp_path):
     for name in ("one", "two"):
         for suffix in ("png", "svg", "pdf"):
-            save(figures.draw("ranks", Order(published=True, policies=["BBB"])), tmp_path / f"{name}.{suffix}")
+            save(figures.draw("ranks", Request(published=True, policies=["BBB"])), tmp_path / f"{name}.{suffix}")
     for suffix in ("png", "svg", "pdf"):
         assert (tmp_path / f"one.{suffix}").read_bytes() == (tmp_path / f"two.{suffix}").read_bytes()

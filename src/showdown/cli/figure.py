@@ -13,16 +13,6 @@ from showdown.cli.choose import chosen, near
 from showdown.cli.load import LOAD, load_files
 from showdown.errors import UsageError
 
-# Which options mean something to which figure; --full and --seed to every one that plays or fits something.
-_EXPERIMENTS = ("posterior-feedback", "posterior-approximations", "bbb-linear", "qualitative")
-_FIGURES_OF = {
-    "--full": (*_EXPERIMENTS, "wheel"),
-    "--seed": _EXPERIMENTS,
-    "--policies": ("ranks", "regret"),
-    "--problem": ("regret",),
-    "--published": ("ranks",),
-}
-
 
 def register(app: typer.Typer) -> None:
     app.command("figure")(figure_command)
@@ -36,11 +26,9 @@ def figure_command(
     out: Annotated[Path | None, typer.Option(help="A .png, .svg or .pdf file.", show_default="NAME.png")] = None,
     full: Annotated[bool, typer.Option("--full", help="The size for print, not the one of about a minute.")] = False,
     seed: Annotated[int | None, typer.Option(help="Of the figure's own experiment.", show_default="0")] = None,
-    policies: Annotated[
-        str | None, typer.Option("--policies", "--policy", help="ranks, regret: only these: A,Lin*")
-    ] = None,
-    problem: Annotated[str | None, typer.Option(help="regret: the problem to draw.")] = None,
-    published: Annotated[bool, typer.Option("--published", help="ranks: the paper's numbers, not a store's.")] = False,
+    policies: Annotated[str | None, typer.Option("--policies", "--policy", help="Only these: A,Lin*")] = None,
+    problem: Annotated[str | None, typer.Option(help="The problem to draw.")] = None,
+    published: Annotated[bool, typer.Option("--published", help="The paper's numbers, not a store's.")] = False,
     data_dir: Annotated[Path | None, typer.Option(help="A folder with raw data files, used before any other.")] = None,
     load: Annotated[list[Path] | None, LOAD] = None,
     as_list: Annotated[bool, typer.Option("--list", help="Print the figures and stop.")] = False,
@@ -49,27 +37,28 @@ def figure_command(
     if as_list:
         _print_list()
         return
-    from showdown.report.figures import FIGURES
+    from showdown.report import figures
 
+    known = figures.figures()
     if name is None:
-        raise UsageError(f"say which figure to draw: {', '.join(FIGURES)}")
-    if name not in FIGURES:
-        raise UsageError(f"no figure is called {name!r}{near(name, FIGURES) or '; see `showdown figure --list`'}")
-    given = {"--full": full, "--seed": seed is not None, "--policies": policies, "--problem": problem}
-    for option, value in {**given, "--published": published}.items():
-        if value and name not in _FIGURES_OF[option]:
-            raise UsageError(f"{option} means nothing to the figure {name}, only to {', '.join(_FIGURES_OF[option])}")
+        raise UsageError(f"say which figure to draw: {', '.join(known)}")
+    if name not in known:
+        raise UsageError(f"no figure is called {name!r}{near(name, known) or '; see `showdown figure --list`'}")
+    given = {"full": full, "seed": seed is not None, "policies": policies, "problem": problem, "published": published}
+    for option, value in given.items():
+        if value and option not in known[name].options:
+            others = ", ".join(other for other, figure in known.items() if option in figure.options)
+            raise UsageError(f"--{option} means nothing to the figure {name}, only to {others}")
     if data_dir is not None:
         os.environ["SHOWDOWN_DATA"] = str(data_dir)
     load_files(load)
     path = out or Path(f"{name}.png")
 
-    from showdown.report import figures
-    from showdown.report.figures import style
-    from showdown.report.figures.order import Order
+    from showdown.report.drawing import style
+    from showdown.report.drawing.figure import Request
 
     style.check_suffix(path)
-    order = Order(
+    request = Request(
         directory=directory,
         full=full,
         seed=seed or 0,
@@ -79,7 +68,7 @@ def figure_command(
         bar=console.progress,
         warn=console.warn,
     )
-    style.save(figures.draw(name, order), path)
+    style.save(figures.draw(name, request), path)
     console.data(str(path))
 
 
@@ -94,8 +83,10 @@ def _policies_there(directory: Path, published: bool) -> list[str]:
 
 
 def _print_list() -> None:
-    from showdown.report.figures import FIGURES
+    from showdown.report.figures import figures
 
-    width = max(map(len, FIGURES))
-    for name, sentence in FIGURES.items():
-        console.data(f"{name:<{width}}  {sentence}")
+    known = figures()
+    width = max(map(len, known))
+    for name, figure in known.items():
+        takes = ", ".join(f"--{option}" for option in figure.options)
+        console.data(f"{name:<{width}}  {figure.summary} ({takes})")

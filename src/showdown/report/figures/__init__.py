@@ -1,38 +1,35 @@
-"""The figures of the paper, one file each: play a small experiment or read a store, then draw with matplotlib.
+"""The figures, one file each: every module here defines `FIGURE` and is found by its name.
 
-Every module has a function `draw(order) -> Figure`. Experiments are played by the same loop and kept in a store of
-their own, so that drawing again is quick.
+A figure that needs an experiment draws what a study (`studies/`) returned; the others read a store.
 """
 
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from typing import TYPE_CHECKING
 
 from showdown.errors import UsageError
-from showdown.report.figures.order import Order
+from showdown.report.drawing.figure import Figure, Request
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-FIGURES = {
-    "posterior-feedback": "posteriors of six actions after 500 steps: who collects the data changes what is believed",
-    "posterior-approximations": "exact, Diag and PrecisionDiag posteriors, and their regret at d = 15 and d = 30",
-    "wheel": "the wheel problem at five values of δ: which action is best where",
-    "bbb-linear": "Bayes by Backprop on a linear model at several training budgets, beside exact posteriors",
-    "ranks": "box plot of each policy's ranks over the problems of a store, or of the paper",
-    "qualitative": "what every non-linear method believes about three functions of one variable",
-    "regret": "cumulative regret over time on one problem of a store, with standard errors",
-}
+    import matplotlib.figure
 
 
-def draw(name: str, order: Order) -> Figure:
-    if name not in FIGURES:
-        raise UsageError(f"no figure is called {name!r}; there are {', '.join(FIGURES)}")
+def figures() -> dict[str, Figure]:
+    """Every figure by name, in the order of the paper."""
+    modules = [module.name for module in pkgutil.iter_modules(__path__)]
+    found = {name.replace("_", "-"): importlib.import_module(f"{__name__}.{name}").FIGURE for name in modules}
+    return dict(sorted(found.items(), key=lambda item: (item[1].place, item[0])))
+
+
+def draw(name: str, request: Request) -> matplotlib.figure.Figure:
+    known = figures()
+    if name not in known:
+        raise UsageError(f"no figure is called {name!r}; there are {', '.join(known)}")
     from showdown.bench.run import use_compilation_cache
-    from showdown.report.figures import style
+    from showdown.report.drawing import style
 
     use_compilation_cache()
-    module = importlib.import_module(f"showdown.report.figures.{name.replace('-', '_')}")
     with style.for_print():
-        return module.draw(order)
+        return known[name].draw(request)

@@ -1,76 +1,52 @@
 """Exact, Diag and PrecisionDiag posteriors, and what each does to regret: the paper's figure 2.
 
-(a) a posterior about two coefficients with the two diagonal approximations: Diag keeps the marginal variances, so it
-is wide in every direction; PrecisionDiag keeps the conditional ones and is narrow in every direction. (b), (c) Thompson
-sampling with each, k = 20 actions, d = 15 and d = 30: Diag suffers badly as d grows, PrecisionDiag does at least as
-well as the exact posterior.
-
-The paper does not give the contexts' law, the number of steps, the noise or the prior: see `mixed.py`; the policies are
-LinPost, LinDiagPost and LinDiagPrecPost without an intercept (λ = σ² = 0.25).
+(a) a posterior about two coefficients with the two diagonal approximations; (b), (c) cumulative regret of Thompson
+sampling with each, d = 15 and d = 30. What is played: `studies/posterior_approximations.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from showdown.analysis.curves import Curve
-from showdown.bench.cell import Cell
-from showdown.policies import policies
-from showdown.report.figures import style
-from showdown.report.figures.ellipse import draw_ellipse
-from showdown.report.figures.experiment import play
-from showdown.report.figures.mixed import MixedLinear
-from showdown.report.figures.order import Order
+from showdown.report.drawing import style
+from showdown.report.drawing.ellipse import draw_ellipse
+from showdown.report.drawing.figure import Figure, Request
+from showdown.studies import posterior_approximations as study
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    import matplotlib.figure
 
-POSTERIORS = {  # preset: name in the paper, colour in the paper, dash
-    "LinPost": ("exact", style.GREEN, "-"),
-    "LinDiagPost": ("Diag", style.ORANGE, "--"),
-    "LinDiagPrecPost": ("PrecisionDiag", style.BLUE, "-."),
+LOOKS = {  # name: colour in the paper, dash
+    "exact": (style.GREEN, "-"),
+    "Diag": (style.ORANGE, "--"),
+    "PrecisionDiag": (style.BLUE, "-."),
 }
-DIMENSIONS = (15, 30)
 
 
-def draw(order: Order) -> Figure:
-    curves = regrets(order, trials=50 if order.full else 10, horizon=4000 if order.full else 1500)
+def draw(request: Request) -> matplotlib.figure.Figure:
+    found = study.run(request)
     figure = style.new_figure(7.0, 2.4)
-    belief, *panels = figure.subplots(1, 3)
-    covariance = np.array([[1.0, 0.8], [0.8, 1.0]])
-    shapes = {
-        "LinPost": covariance,
-        "LinDiagPost": np.diag(np.diag(covariance)),
-        "LinDiagPrecPost": np.diag(1 / np.diag(np.linalg.inv(covariance))),
-    }
-    for name, (label, color, dash) in POSTERIORS.items():
-        draw_ellipse(belief, np.zeros(2), shapes[name], color, dash, label)
+    belief, *panels = figure.subplots(1, 1 + len(study.DIMENSIONS))
+    for name, covariance in found.covariances.items():
+        draw_ellipse(belief, np.zeros(2), covariance, *LOOKS[name], name)
     belief.set(title="(a) beliefs about two coefficients", xlabel="β₁", ylabel="β₂", aspect="equal")
     belief.legend(loc="upper left", handlelength=1.6, borderpad=0)
     belief.set(xlim=(-2.3, 2.3), ylim=(-2.3, 3.6))
-    for axes, letter, dimension in zip(panels, "bc", DIMENSIONS, strict=True):
-        for name, (label, color, dash) in POSTERIORS.items():
-            style.draw_curve(axes, curves[name, dimension], label, color, dash)
+    highest = max(curve.mean[-1] for curve in found.curves.values())
+    for axes, letter, dimension in zip(panels, "bc", study.DIMENSIONS, strict=True):
+        for name, look in LOOKS.items():
+            style.draw_curve(axes, found.curves[name, dimension], name, *look)
         axes.set(title=f"({letter}) d = {dimension}", xlabel="step", ylabel="cumulative regret")
-        axes.set(xlim=(0, None), ylim=(0, max(curve.mean[-1] for curve in curves.values()) * 1.05))
+        axes.set(xlim=(0, None), ylim=(0, highest * 1.05))
         axes.legend(loc="upper left")
     return figure
 
 
-def regrets(
-    order: Order, *, trials: int, horizon: int, dimensions: Sequence[int] = DIMENSIONS
-) -> dict[tuple[str, int], Curve]:
-    """The regret of each preset at each dimension."""
-    keys, cells = [], []
-    for dimension in dimensions:
-        problem = MixedLinear(context_dim=dimension, num_actions=20, horizon=horizon)
-        for name in POSTERIORS:
-            keys.append((name, dimension))
-            text = f"{name}[intercept=False]"
-            cells.append(
-                Cell(text, f"mixed-linear[context_dim={dimension}]", policies.get(text), problem, trials, order.seed)
-            )
-    return dict(zip(keys, play(cells, order), strict=True))
+FIGURE = Figure(
+    summary="exact, Diag and PrecisionDiag posteriors, and their regret at d = 15 and d = 30",
+    draw=draw,
+    options=("full", "seed"),
+    place=2,
+)

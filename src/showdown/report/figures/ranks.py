@@ -15,16 +15,16 @@ from showdown.analysis.published import RANKED_PROBLEMS, published
 from showdown.analysis.ranks import ranks
 from showdown.analysis.regret import summarise
 from showdown.errors import UsageError
-from showdown.report.figures import style
-from showdown.report.figures.from_store import selected
-from showdown.report.figures.order import Order
+from showdown.report.drawing import style
+from showdown.report.drawing.figure import Figure, Request
+from showdown.report.drawing.stored_cells import selected
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    import matplotlib.figure
 
 
-def draw(order: Order) -> Figure:
-    each = ranked(order)
+def draw(request: Request) -> matplotlib.figure.Figure:
+    each = ranked(request)
     means = each.groupby("policy")["rank"].mean().sort_values(kind="stable", ascending=False)
     figure = style.new_figure(7.0, 0.9 + 0.135 * len(means))
     axes = figure.subplots()
@@ -49,18 +49,26 @@ def draw(order: Order) -> Figure:
     return figure
 
 
-def ranked(order: Order) -> pd.DataFrame:
+def ranked(request: Request) -> pd.DataFrame:
     """policy, problem, rank, of the policies asked for, each ranked among all there are."""
-    if order.published:
+    if request.published:
         summary = published("paper", "cumulative").rename(columns={"paper_mean": "mean"})
         summary = summary[summary["problem"].isin(RANKED_PROBLEMS)]
     else:
-        summary = summarise(selected(order).frame, absolute=True)
+        summary = summarise(selected(request).frame, absolute=True)
         of_the_ten = summary[summary["problem"].isin(RANKED_PROBLEMS)]
         summary = of_the_ten if len(of_the_ten) else summary
     each = ranks(summary)
-    if order.policies is not None:
-        each = each[each["policy"].isin(order.policies)]
+    if request.policies is not None:
+        each = each[each["policy"].isin(request.policies)]
     if each.empty:
         raise UsageError("none of the policies asked for has a rank there")
     return each
+
+
+FIGURE = Figure(
+    summary="box plot of each policy's ranks over the problems of a store, or of the paper",
+    draw=draw,
+    options=("policies", "published"),
+    place=6,
+)

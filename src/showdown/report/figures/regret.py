@@ -8,31 +8,31 @@ from showdown.analysis.curves import mean_curve
 from showdown.analysis.regret import BASELINE, summarise
 from showdown.bench.store import Store
 from showdown.errors import UsageError
-from showdown.report.figures import style
-from showdown.report.figures.from_store import selected
-from showdown.report.figures.order import Order
+from showdown.report.drawing import style
+from showdown.report.drawing.figure import Figure, Request
+from showdown.report.drawing.stored_cells import selected
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    import matplotlib.figure
 
 MOST = 7  # curves that are drawn where none were asked for: the best ones
 
 
-def draw(order: Order) -> Figure:
-    frame = selected(order).frame
-    problem = _problem(order, list(dict.fromkeys(frame["problem"])))
+def draw(request: Request) -> matplotlib.figure.Figure:
+    frame = selected(request).frame
+    problem = _problem(request, list(dict.fromkeys(frame["problem"])))
     frame = frame[frame["problem"] == problem]
     means = summarise(frame, absolute=True).set_index("policy")["mean"].sort_values(kind="stable")
-    if order.policies is None:
+    if request.policies is None:
         chosen = [policy for policy in means.index if policy != BASELINE][:MOST]
     else:
-        chosen = [policy for policy in means.index if policy in order.policies]
+        chosen = [policy for policy in means.index if policy in request.policies]
     if not chosen:
         raise UsageError(f"none of the policies asked for has a finished cell on {problem}")
     cells = frame.drop_duplicates("policy").set_index("policy")
     figure = style.new_figure(6.0, max(3.2, 0.4 + 0.18 * len(chosen)))  # the legend needs its height
     axes = figure.subplots()
-    store, lowest, lines = Store(order.directory), 0.0, []
+    store, lowest, lines = Store(request.directory), 0.0, []
     records = {record["cell"]: record for record in store.cells()}
     for number, policy in enumerate(chosen):
         record = records[cells.loc[policy, "cell"]]
@@ -50,11 +50,18 @@ def draw(order: Order) -> Figure:
     return figure
 
 
-def _problem(order: Order, there: list[str]) -> str:
-    if order.problem is None and len(there) == 1:
+def _problem(request: Request, there: list[str]) -> str:
+    if request.problem is None and len(there) == 1:
         return there[0]
-    if order.problem is None:
+    if request.problem is None:
         raise UsageError(f"say which problem to draw with --problem; there are {', '.join(there)}")
-    if order.problem not in there:
-        raise UsageError(f"no cell of the problem {order.problem!r} is finished there; there are {', '.join(there)}")
-    return order.problem
+    if request.problem not in there:
+        raise UsageError(f"no cell of the problem {request.problem!r} is finished there; there are {', '.join(there)}")
+    return request.problem
+
+
+FIGURE = Figure(
+    summary="cumulative regret over time on one problem of a store, with standard errors",
+    draw=draw,
+    options=("policies", "problem"),
+)

@@ -1,4 +1,4 @@
-"""What a figure is asked to show, and how it talks to the person waiting for it."""
+"""What every study is given: its size, its seed, where it keeps what it played, and how it reports progress."""
 
 from __future__ import annotations
 
@@ -25,12 +25,9 @@ def _silent(sentence: str) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Order:
-    directory: Path = Path("results")  # the store that is drawn; experiments are kept in its folder `figures`
+class Settings:
+    directory: Path = Path("results")  # cells that a study plays are stored in its folder `figures`
     full: bool = False  # the size for print, instead of one that takes about a minute on two cores
     seed: int = 0
-    policies: list[str] | None = None  # for the figures that draw a store; None: their own choice
-    problem: str | None = None  # for `regret`
-    published: bool = False  # for `ranks`: the paper's numbers instead of the store's
     bar: Bar = no_bar
     warn: Callable[[str], None] = _silent

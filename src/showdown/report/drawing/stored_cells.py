@@ -1,20 +1,20 @@
-"""The cells of the store that a figure draws, and what to say when there are none."""
+"""The cells of a store that a figure draws, and the message when it has none."""
 
 from __future__ import annotations
 
 from showdown.analysis.selection import Selection, select
 from showdown.bench.store import Store
 from showdown.errors import UsageError
-from showdown.report.figures.order import Order
+from showdown.report.drawing.figure import Request
 
 
-def selected(order: Order) -> Selection:
+def selected(request: Request) -> Selection:
     """One cell per (policy, problem), as the tables choose."""
-    store = Store(order.directory)
+    store = Store(request.directory)
     frame = store.frame()
     for warning in store.warnings:
-        order.warn(warning)
+        request.warn(warning)
     if frame.empty:
-        where = order.directory
+        where = request.directory
         raise UsageError(f"{where} holds no finished cell to draw; `showdown run --out {where}` makes some")
     return select(frame)

@@ -1,4 +1,4 @@
-"""Play the cells of a figure through the store: what is there is not played again."""
+"""Play the cells of a study through a store, so that a cell that is already stored is not played again."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from showdown.bench.plan import Planned
 from showdown.bench.run import run
 from showdown.bench.store import Store
 from showdown.errors import MissingDataError, ShowdownError
-from showdown.report.figures.order import Order
+from showdown.studies.settings import Settings
 
 
-def play(cells: list[Cell], order: Order) -> list[Curve]:
+def regret_curves(cells: list[Cell], settings: Settings) -> list[Curve]:
     """The mean regret curve of each cell, of expected rewards: the same as of drawn ones, with less noise."""
-    store = Store(order.directory / "figures")
+    store = Store(settings.directory / "figures")
     planned = [Planned(cell, [(cell.policy_name, cell.problem_name)], store.is_done(cell.hash)) for cell in cells]
     total = sum(item.cell.trials * item.cell.problem.horizon for item in planned if not item.done)
-    with order.bar(total, "compiling") as advance:
+    with settings.bar(total, "compiling") as advance:
         for result in run(planned, store, progress=lambda cell, steps: advance(steps, cell.label)):
             if result.status == "skipped":
                 raise MissingDataError(result.reason)
