@@ -183,5 +183,5 @@ def test_hopeless_steps_end_as_a_diverged_cell(name, sized, script, tmp_path):
     assert result.status == "diverged"
     assert "not finite" in result.reason
     (record,) = store.cells()
-    assert (record["status"], record["reason"]) == (result.status, result.reason)
+    assert (record.status, record.reason) == (result.status, result.reason)
     assert store.frame().empty

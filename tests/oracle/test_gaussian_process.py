@@ -446,7 +446,7 @@ def test_the_record_of_a_cell_tells_the_jitter(kind, script, tmp_path):
         assert outcome.diagnostics["jitter"].shape == (2,)
         cell = Cell(kind.__name__, str(level), policy, problem, trials=2, seed=number)
         store.write_done(cell, [(kind.__name__, str(level))], outcome, {})
-    jitter = {record["problem"]: record["diagnostics"]["jitter"] for record in store.cells()}
+    jitter = {record.problem: record.diagnostics["jitter"] for record in store.cells()}
     assert jitter["1.0"] == 0
     assert jitter["1000000000.0"] > 0
 

@@ -57,4 +57,4 @@ def test_a_measured_rate_wins(tmp_path):
     (record,) = store.cells()
     total, known = estimate_seconds([item.cell for item in planned(store, "Uniform", horizon=10_000)], store)
     assert known == 1
-    assert total == pytest.approx(10 * record["run_seconds"] + 4.0)
+    assert total == pytest.approx(10 * record.run_seconds + 4.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shutil
@@ -11,6 +12,7 @@ import pytest
 
 from showdown.analysis.curves import mean_curve, thin
 from showdown.bench.store import Store
+from showdown.config import canonical
 from showdown.errors import UsageError
 from showdown.report.page import compact, configuration
 from showdown.report.page.collect import collect
@@ -67,17 +69,19 @@ def test_numbers_round_as_those_of_the_tables(stored, tmp_path):
 
 def test_a_cell_is_told_with_the_configuration_it_was_played_with(stored, tmp_path):
     folder = stored(tmp_path, {("Mine", "linear"): [1.0], ("Mine", "wheel-0.5"): [2.0]})  # two that share a name
-    records = {record["problem"]: record for record in Store(folder).cells()}
-    newer = {**records["linear"], "cell": "shorter", "horizon": 50, "finished": "2027-01-01"}  # and not shown
-    newer["identity"] = {**newer["identity"], "problem": {**newer["identity"]["problem"], "horizon": 50}}
-    (folder / "cells" / "shorter.json").write_text(json.dumps(newer))
-    shutil.copy(folder / "cells" / f"{records['linear']['cell']}.parquet", folder / "cells" / "shorter.parquet")
+    records = {record.problem: record for record in Store(folder).cells()}
+    old = records["linear"].to_json()
+    identity = {**old["identity"], "problem": {**old["identity"]["problem"], "horizon": 50}}
+    shorter = hashlib.sha256(canonical(identity).encode()).hexdigest()[:20]
+    newer = {**old, "identity": identity, "cell": shorter, "horizon": 50, "finished": "2027-01-01"}  # and not shown
+    (folder / "cells" / f"{shorter}.json").write_text(json.dumps(newer))
+    shutil.copy(folder / "cells" / f"{old['cell']}.parquet", folder / "cells" / f"{shorter}.parquet")
     page = collect(folder, command="")
     common = {entry["name"]: entry["configuration"] for entry in page["policies"] + page["problems"]}
     for problem, record in records.items():
         own = cell(page, "Mine", problem).get("configuration", {})
         for part, name in (("policy", "Mine"), ("problem", problem)):
-            assert own.get(part, common[name]) == configuration.rows(record["identity"][part])
+            assert own.get(part, common[name]) == configuration.rows(record.identity[part])
     assert sum("configuration" in entry for entry in page["cells"]) == 1  # the other is what the name means
 
 
@@ -214,8 +218,8 @@ def test_the_rank_test_leaves_out_who_did_not_play_everything(stored, tmp_path):
 
 
 def test_a_configuration_is_read_layer_by_layer(folder):
-    record = next(record for record in Store(folder).cells() if record["policy"] == "LinFullPost")
-    stored_policy = record["identity"]["policy"]
+    record = next(record for record in Store(folder).cells() if record.policy == "LinFullPost")
+    stored_policy = record.identity["policy"]
     rows = configuration.rows(stored_policy)
     assert rows[0] == {"of": "WarmUp", "field": "pulls", "value": "3"}
     assert {"of": "LinearUnknownNoise", "field": "intercept", "value": "true"} in rows

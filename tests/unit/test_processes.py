@@ -109,7 +109,7 @@ def test_a_process_that_dies_costs_its_own_cell_alone(tmp_path):
     assert results["Deadly"][0] == "error"
     assert "killed by signal 9; if memory ran out, fewer --processes" in results["Deadly"][1]
     records = Store(tmp_path / "results").cells()
-    assert {record["policy"]: record["status"] for record in records} == {"Uniform": "done", "Deadly": "error"}
+    assert {record.policy: record.status for record in records} == {"Uniform": "done", "Deadly": "error"}
 
 
 def test_processes_that_died_are_replaced(tmp_path):

@@ -53,9 +53,9 @@ def test_a_run_is_kept_and_found_again(tmp_path):
     frame = store.frame()
     assert len(frame) == 6
     assert set(frame["policy"]) == {"Uniform", "LinPost"}
-    record = next(record for record in store.cells() if record["policy"] == "LinPost")
+    record = next(record for record in store.cells() if record.policy == "LinPost")
     table = store.trials(record)
-    assert record["checkpoints"][-1] == 40
+    assert record.checkpoints[-1] == 40
     np.testing.assert_allclose([curve[-1] for curve in table["curve"]], table["cumulative"], rtol=1e-6)
     assert all(counts.sum() == 40 for counts in table["action_counts"])
     again, _ = play(TINY, tmp_path)
@@ -102,7 +102,7 @@ def test_names_given_by_two_processes_are_both_kept(tmp_path):
     played = results[1].cell
     outcome = simulate(played.policy, played.problem, trials=3)
     store.write_done(played, [("MyName", "wheel-0.5")], outcome, about())
-    assert {record["policy"] for record in store.cells()} == {"Uniform", "LinPost", "MyName"}
+    assert {record.policy for record in store.cells()} == {"Uniform", "LinPost", "MyName"}
 
 
 def test_another_text_of_an_outside_policy_is_another_cell(tmp_path):
@@ -145,13 +145,13 @@ def test_interrupt_keeps_what_was_finished(tmp_path):
 def test_failures_are_kept_with_their_reason_and_tried_again(tmp_path, monkeypatch):
     results, store = play(TINY, tmp_path, cell_seconds=0.0)
     assert {result.status for result in results} == {"timeout"}
-    assert "0 seconds" in store.cells()[0]["reason"]
+    assert "0 seconds" in store.cells()[0].reason
     monkeypatch.setattr(LinearKnownNoise, "update", lambda self, *_: 1 / 0)
     results, store = play(dataclasses.replace(TINY, policies=("Uniform", "LinPost[intercept=False]")), tmp_path)
     assert [result.status for result in results] == ["done", "error"]
     assert "ZeroDivisionError" in results[1].reason
-    failed = next(record for record in store.cells() if record["status"] == "error")
-    assert "Traceback" in failed["traceback"]
+    failed = next(record for record in store.cells() if record.status == "error")
+    assert "Traceback" in failed.traceback
     assert len(store.frame()) == 3
     monkeypatch.undo()
     results, _ = play(TINY, tmp_path)
@@ -165,15 +165,16 @@ def test_a_late_failure_does_not_undo_a_finished_cell(tmp_path):
     assert store.is_done(finished.cell.hash)
 
 
-def test_foreign_and_broken_files_are_named_and_passed_over(tmp_path):
+def test_foreign_and_broken_files_are_named_and_left_out(tmp_path):
     _, store = play(TINY, tmp_path)
     folder = tmp_path / "cells"
     (folder / "notes.txt").write_text("hello")
     (folder / "half.json").write_text('{"format": 1, "cell"')
     (folder / "list.json").write_text("[1, 2]")
-    (folder / "names.json").write_text(json.dumps({**store.cells()[0], "names": None}))
-    (folder / "sizes.json").write_text(json.dumps({**store.cells()[0], "horizon": "300"}))
-    (folder / "future.json").write_text(json.dumps({**store.cells()[0], "format": 99}))
+    record = store.cells()[0].to_json()
+    (folder / "names.json").write_text(json.dumps({**record, "names": None}))
+    (folder / "sizes.json").write_text(json.dumps({**record, "horizon": "300"}))
+    (folder / "future.json").write_text(json.dumps({**record, "format": 99}))
     (folder / ".writing-abc.parquet").write_bytes(b"PAR1")
     next(folder.glob("*.parquet")).write_bytes(b"not parquet at all")
     frame = store.frame()
@@ -290,7 +291,7 @@ def test_what_readers_cannot_use_is_named_and_costs_nothing_else(played, tmp_pat
     shutil.copytree(played, tmp_path / "results")
     store = Store(tmp_path / "results")
     record, other = store.cells()
-    path = tmp_path / "results" / "cells" / f"{record['cell']}.json"
+    path = tmp_path / "results" / "cells" / f"{record.cell}.json"
     if what in BROKEN_RECORDS:
         text = json.loads(path.read_text())
         BROKEN_RECORDS[what](text)
@@ -299,6 +300,6 @@ def test_what_readers_cannot_use_is_named_and_costs_nothing_else(played, tmp_pat
         path = path.with_suffix(".parquet")
         BROKEN_TABLES[what](pd.read_parquet(path)).to_parquet(path, index=False)
     frame = store.frame()
-    assert set(frame["policy"]) == {other["policy"]}
+    assert set(frame["policy"]) == {other.policy}
     assert [path.name in warning for warning in store.warnings] == [True]
-    assert not store.is_done(record["cell"])  # so the same command plays it again
+    assert not store.is_done(record.cell)  # so the same command plays it again

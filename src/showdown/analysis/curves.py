@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ class Curve(NamedTuple):
     sem: np.ndarray  # (points,) NaN for a single trial
 
 
-def mean_curve(steps: np.ndarray, trials: np.ndarray) -> Curve:
+def mean_curve(steps: Sequence[int] | np.ndarray, trials: np.ndarray) -> Curve:
     """From the curve of each trial, (trials, points)."""
     steps, trials = np.asarray(steps), np.asarray(trials, float)
     count = len(trials)

@@ -55,9 +55,8 @@ def _static(value: Any) -> str:
 def _measured_rates(store: Store) -> dict[tuple[str, str], float]:
     rates = {}
     for record in store.cells():
-        if record["status"] == "done":
-            rate = record["run_seconds"] / (record["trials"] * record["horizon"])
-            rates[record["policy"], record["problem"]] = rate
+        if record.is_done:
+            rates[record.policy, record.problem] = record.run_seconds / (record.trials * record.horizon)
     return rates
 
 

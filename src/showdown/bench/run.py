@@ -17,6 +17,7 @@ import jax
 from showdown import __version__
 from showdown.bench.cell import Cell
 from showdown.bench.plan import Planned
+from showdown.bench.record import About
 from showdown.bench.store import Store
 from showdown.data.locate import cache_folder
 from showdown.errors import DivergedError, MissingDataError, ShowdownError, UsageError
@@ -127,13 +128,13 @@ def _simulate_within_memory(cell: Cell, batch_trials: int | None, watch: Callabl
             batch = half
 
 
-def about(beside: int = 0) -> dict[str, Any]:
+def about(beside: int = 0) -> About:
     """Where, when and with what a cell was made."""
     device = jax.local_devices()[0]
     return {
         "finished": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "versions": {"showdown": __version__, "jax": jax.__version__, "python": platform.python_version()},
-        "beside": beside,  # processes that played other cells at the same time
+        "concurrent": beside,
         "hardware": {
             "device": device.device_kind,
             "platform": device.platform,

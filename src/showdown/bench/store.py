@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,28 +22,16 @@ import numpy as np
 import pandas as pd
 
 from showdown.bench.cell import Cell
+from showdown.bench.record import About, NotARecord, Record, read_record
 from showdown.config import canonical
 from showdown.errors import ShowdownError, UsageError
 from showdown.files import TEMPORARY, write_atomically
 from showdown.simulate import Outcome
 
-FORMAT = 1
-STATUSES = ("done", "diverged", "timeout", "error", "skipped")
 PER_TRIAL = ("cumulative", "cumulative_expected", "simple", "simple_expected")
 _PER_CHECKPOINT = ("curve", "curve_expected")
-# `beside`: see bench/processes.py; older records do not have it
-_TIMES = ("compile_seconds", "run_seconds", "beside")
-_CELL_COLUMNS = ("cell", "policy", "problem", "data", "horizon", "seed", "trials", *_TIMES)
-_KINDS = {"cell": str, "names": list, "horizon": int, "seed": int, "trials": int, "identity": dict}
-_KINDS_IF_THERE = {
-    "reason": str,
-    "finished": str,
-    "versions": dict,
-    "hardware": dict,
-    "beside": int,
-    "diagnostics": dict,
-}
-_KINDS_IF_DONE = {"compile_seconds": int | float, "run_seconds": int | float, "checkpoints": list}
+_CELL_COLUMNS = ("cell", "policy", "problem", "data", "horizon", "seed", "trials", "compile_seconds", "run_seconds")
+_CONCURRENT = "beside"  # the frame's name of `Record.concurrent`
 
 Names = list[tuple[str, str]]  # (policy, problem) as a user would write them
 
@@ -50,7 +39,7 @@ Names = list[tuple[str, str]]  # (policy, problem) as a user would write them
 class Store:
     def __init__(self, directory: str | Path) -> None:
         self.directory = Path(directory)
-        self.warnings: list[str] = []  # files that were passed over, each with its reason
+        self.warnings: list[str] = []  # files that were left out, each with its reason
 
     def _path(self, cell_hash: str, suffix: str) -> Path:
         return self.directory / "cells" / f"{cell_hash}{suffix}"
@@ -59,15 +48,15 @@ class Store:
         """Whether the cell can be read back; a broken one is played again."""
         reader = Store(self.directory)  # with warnings of its own, which nobody is to hear
         record = reader._read_record(self._path(cell_hash, ".json"))
-        return record is not None and record["status"] == "done" and reader.trials(record) is not None
+        return record is not None and record.is_done and reader.trials(record) is not None
 
     def prepare(self) -> None:
         """Find out whether anything can be kept here, before hours are spent."""
-        probe = self.directory / "cells" / f"{TEMPORARY}probe-{os.getpid()}"  # a name that readers pass over
+        probe = self.directory / "cells" / f"{TEMPORARY}probe-{os.getpid()}"  # a name that readers ignore
         self._write(probe, lambda temporary: None)
         probe.unlink(missing_ok=True)
 
-    def write_done(self, cell: Cell, names: Names, outcome: Outcome, about: dict[str, Any]) -> None:
+    def write_done(self, cell: Cell, names: Names, outcome: Outcome, about: About) -> None:
         table = pd.DataFrame({name: getattr(outcome, name) for name in PER_TRIAL})
         table.insert(0, "trial", range(len(table)))
         table["action_counts"] = list(outcome.action_counts)
@@ -75,48 +64,49 @@ class Store:
             table[name] = list(getattr(outcome, name).astype("float32"))
         path = self._path(cell.hash, ".parquet")
         self._write(path, lambda temporary: table.to_parquet(temporary, index=False, compression="zstd"))
-        measured = {
-            "checkpoints": outcome.steps.tolist(),
-            "context_dim": outcome.spec.context_dim,
-            "num_actions": outcome.spec.num_actions,
-            "compile_seconds": outcome.compile_seconds,
-            "run_seconds": outcome.run_seconds,
-            "batch_trials": outcome.batch_trials,
-            "diagnostics": outcome.largest_diagnostics(),
-        }
-        self._write_record(cell, names, {"status": "done", "reason": "", **measured, **about})
+        record = Record(
+            **self._asked(cell, names),
+            status="done",
+            checkpoints=tuple(outcome.steps.tolist()),
+            context_dim=outcome.spec.context_dim,
+            num_actions=outcome.spec.num_actions,
+            compile_seconds=outcome.compile_seconds,
+            run_seconds=outcome.run_seconds,
+            batch_trials=outcome.batch_trials,
+            diagnostics=outcome.largest_diagnostics(),
+            **about,
+        )
+        self._write_json(self._path(cell.hash, ".json"), record.to_json())
 
-    def write_failed(self, cell: Cell, names: Names, status: str, reason: str, about: dict[str, Any]) -> None:
+    def write_failed(self, cell: Cell, names: Names, status: str, reason: str, about: About) -> None:
         """Keep what went wrong; a finished cell that another process stored meanwhile is left alone."""
         if not self.is_done(cell.hash):
-            self._write_record(cell, names, {"status": status, "reason": reason, **about})
+            record = Record(**self._asked(cell, names), status=status, reason=reason, **about)
+            self._write_json(self._path(cell.hash, ".json"), record.to_json())
 
     def add_names(self, cell: Cell, names: Names) -> None:
         """Let a stored cell also be found under `names`: presets that mean the same share one cell."""
         path = self._path(cell.hash, ".json")
         record = self._read_record(path)
-        if record is not None and any(list(name) not in record["names"] for name in names):
-            self._write_json(path, {**record, "names": self._all_names(path, names)})
+        if record is not None and any(name not in record.names for name in names):
+            data = json.loads(path.read_text(encoding="utf-8"))  # with what a later version may have added
+            self._write_json(path, {**data, "names": self._all_names(path, names)})
 
-    def _all_names(self, path: Path, names: Names) -> list[list[str]]:
-        """`names` after those the cell already goes by: another process may have played it under its own."""
-        record = self._read_record(path)
-        known = record["names"] if record is not None else []
-        return [*known, *(list(name) for name in names if list(name) not in known)]
-
-    def _write_record(self, cell: Cell, names: Names, fields: dict[str, Any]) -> None:
-        path = self._path(cell.hash, ".json")
-        record = {
-            "format": FORMAT,
+    def _asked(self, cell: Cell, names: Names) -> dict[str, Any]:
+        """The fields of a record that say what was asked for."""
+        return {
             "cell": cell.hash,
-            "names": self._all_names(path, names),
+            "names": self._all_names(self._path(cell.hash, ".json"), names),
             "horizon": cell.problem.horizon,
             "seed": cell.seed,
             "trials": cell.trials,
             "identity": cell.identity,
-            **fields,
         }
-        self._write_json(path, record)
+
+    def _all_names(self, path: Path, names: Names) -> tuple[tuple[str, str], ...]:
+        """`names` after those the cell already goes by: another process may have played it under its own."""
+        record = self._read_record(path)
+        return tuple(dict.fromkeys([*(record.names if record is not None else ()), *names]))
 
     def _write_json(self, path: Path, record: dict[str, Any]) -> None:
         text = json.dumps(record, indent=1, ensure_ascii=False)
@@ -132,10 +122,10 @@ class Store:
         except OSError as error:
             raise ShowdownError(f"cannot write to {self.directory}: {error.strerror or error}") from None
 
-    def cells(self) -> list[dict[str, Any]]:
+    def cells(self) -> list[Record]:
         """Every readable record, oldest first, once for each (policy, problem) name it goes by.
 
-        Files that are none of ours are named in `warnings` and passed over.
+        Files that are none of ours are named in `warnings` and left out.
         """
         self.warnings = []
         folder = self.directory / "cells"
@@ -147,38 +137,34 @@ class Store:
                 continue
             record = self._read_record(path)
             if record is not None:
-                records += [{**record, "policy": policy, "problem": problem} for policy, problem in record["names"]]
-        return sorted(records, key=lambda record: str(record.get("finished", "")))
+                records += [replace(record, policy=policy, problem=problem) for policy, problem in record.names]
+        return sorted(records, key=lambda record: record.finished)
 
-    def _read_record(self, path: Path) -> dict[str, Any] | None:
+    def _read_record(self, path: Path) -> Record | None:
         try:
-            record = json.loads(path.read_text(encoding="utf-8"))
+            record = read_record(json.loads(path.read_text(encoding="utf-8")))
+            if record.cell != path.stem:
+                raise NotARecord("does not hold what the record of a cell must (cell)")
         except FileNotFoundError:
             return None
+        except NotARecord as error:
+            self.warnings.append(f"{path.name} {error} and was left out")
         except (OSError, ValueError) as error:
-            self.warnings.append(f"{path.name} cannot be read ({type(error).__name__}) and was passed over")
-            return None
-        if not isinstance(record, dict) or not {"format", "status"} <= set(record):
-            self.warnings.append(f"{path.name} is not the record of a cell and was passed over")
-            return None
-        if record["format"] != FORMAT or record["status"] not in STATUSES:
-            self.warnings.append(f"{path.name} was written in another format and was passed over")
-            return None
-        if not _is_whole(record) or record["cell"] != path.stem:
-            self.warnings.append(f"{path.name} does not hold what the record of a cell must and was passed over")
-            return None
-        return record
+            self.warnings.append(f"{path.name} cannot be read ({type(error).__name__}) and was left out")
+        else:
+            return record
+        return None
 
-    def trials(self, record: dict[str, Any]) -> pd.DataFrame | None:
+    def trials(self, record: Record) -> pd.DataFrame | None:
         """The trials of a done cell, curves included; None, with a warning, if its table is missing or broken."""
-        path = self._path(record["cell"], ".parquet")
+        path = self._path(record.cell, ".parquet")
         try:
             table = pd.read_parquet(path)
         except Exception as error:  # pyarrow raises many kinds for a broken file
-            self.warnings.append(f"{path.name} cannot be read ({type(error).__name__}) and was passed over")
+            self.warnings.append(f"{path.name} cannot be read ({type(error).__name__}) and was left out")
             return None
         if not _is_table_of(table, record):
-            self.warnings.append(f"{path.name} does not hold the {record['trials']} trials of its record; passed over")
+            self.warnings.append(f"{path.name} does not hold the {record.trials} trials of its record and was left out")
             return None
         return table
 
@@ -186,46 +172,36 @@ class Store:
         """One row per (cell, trial) of every done cell."""
         records, parts = [], []
         for record in self.cells():
-            table = self.trials(record) if record["status"] == "done" else None
+            table = self.trials(record) if record.is_done else None
             if table is not None:
-                records.append({**{name: record.get(name) for name in _CELL_COLUMNS}, "data": _data_of(record)})
+                records.append(_row(record))
                 parts.append(table[["trial", *PER_TRIAL]])
         if not parts:
-            return pd.DataFrame(columns=[*_CELL_COLUMNS, "trial", *PER_TRIAL])
+            return pd.DataFrame(columns=[*_CELL_COLUMNS, _CONCURRENT, "trial", *PER_TRIAL])
         rows = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-        cells = pd.DataFrame(records, columns=_CELL_COLUMNS).iloc[rows].reset_index(drop=True)
+        cells = pd.DataFrame(records, columns=[*_CELL_COLUMNS, _CONCURRENT]).iloc[rows].reset_index(drop=True)
         return pd.concat([cells, pd.concat(parts, ignore_index=True)], axis=1)
 
 
-def _is_whole(record: dict[str, Any]) -> bool:
-    """Whether everything that readers of a record rely on is there and of its kind."""
-    kinds: dict[str, Any] = {**_KINDS, **{name: kind for name, kind in _KINDS_IF_THERE.items() if name in record}}
-    if record["status"] == "done":
-        kinds |= _KINDS_IF_DONE
-    return (
-        all(isinstance(record.get(name), kind) for name, kind in kinds.items())
-        and all(isinstance(pair, list) and [type(name) for name in pair] == [str, str] for pair in record["names"])
-        and all(isinstance(record["identity"].get(name), dict) for name in ("policy", "problem"))
-        and all(isinstance(step, int) for step in record.get("checkpoints", []))
-        and record["horizon"] > 0
-        and record["trials"] > 0
-    )
+def _row(record: Record) -> dict[str, Any]:
+    values = {name: getattr(record, name, None) for name in _CELL_COLUMNS}
+    return {**values, "data": _data_of(record), _CONCURRENT: record.concurrent}
 
 
-def _is_table_of(table: pd.DataFrame, record: dict[str, Any]) -> bool:
+def _is_table_of(table: pd.DataFrame, record: Record) -> bool:
     """Whether a table holds the trials of a done cell: every column, numbers in it, a value for each checkpoint."""
     numbers, lists = ["trial", *PER_TRIAL], ["action_counts", *_PER_CHECKPOINT]
-    if len(table) != record["trials"] or not {*numbers, *lists} <= set(table):
+    if len(table) != record.trials or not {*numbers, *lists} <= set(table):
         return False
     if not all(pd.api.types.is_numeric_dtype(table[name]) and np.isfinite(table[name]).all() for name in numbers):
         return False
-    points = len(record["checkpoints"])
+    points = len(record.checkpoints)
     return all(isinstance(item, np.ndarray) for name in lists for item in table[name]) and all(
         len(item) == points for name in _PER_CHECKPOINT for item in table[name]
     )
 
 
-def _data_of(record: dict[str, Any]) -> str:
+def _data_of(record: Record) -> str:
     """What a problem's numbers come from, whatever its name and horizon: a file's content may change under one name."""
-    problem = {name: item for name, item in record["identity"]["problem"].items() if name != "horizon"}
+    problem = {name: item for name, item in record.identity["problem"].items() if name != "horizon"}
     return hashlib.sha256(canonical(problem).encode()).hexdigest()[:12]

@@ -79,7 +79,7 @@ def _policies_there(directory: Path, published: bool) -> list[str]:
         return list(numbers("paper", "cumulative")["policy"])
     from showdown.bench.store import Store
 
-    return [record["policy"] for record in Store(directory).cells()]
+    return [record.policy for record in Store(directory).cells()]
 
 
 def _print_list() -> None:

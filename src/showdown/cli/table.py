@@ -5,13 +5,16 @@ from __future__ import annotations
 import shutil
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from showdown.cli import console
 from showdown.cli.choose import chosen, near
 from showdown.errors import UsageError
+
+if TYPE_CHECKING:
+    from showdown.bench.record import Record
 
 METRICS = ("cumulative", "simple", "time")
 FORMATS = ("text", "markdown", "latex", "csv", "json")
@@ -91,7 +94,7 @@ def table_command(
     for warning in store.warnings:
         console.warn(warning)
     if frame.empty:
-        failed = sum(record["status"] != "done" for record in records)
+        failed = sum(not record.is_done for record in records)
         told = f" ({failed} did not finish)" if failed else ""
         raise UsageError(f"{directory} holds no finished cell{told}; `showdown run --out {directory}` makes some")
     request = Request(
@@ -101,8 +104,8 @@ def table_command(
         source=against,
         rank=rank or sort == "rank",
         sort=sort,
-        policies=chosen(policies, "policy", [record["policy"] for record in records]),
-        problems=chosen(problems, "problem", [record["problem"] for record in records]),
+        policies=chosen(policies, "policy", [record.policy for record in records]),
+        problems=chosen(problems, "problem", [record.problem for record in records]),
         known_policies=known_policies.names(),
         known_problems=known_problems.names(),
     )
@@ -110,7 +113,7 @@ def table_command(
     selection = select(frame, **filters)
     if paper is not None:
         selection, request = in_layout(paper, selection, request)
-        records = [record for record in records if in_table(paper, record["policy"])]
+        records = [record for record in records if in_table(paper, record.policy)]
     table = assemble(selection, request)
     asked = {"policy": request.policies, "problem": request.problems}
     table.not_shown.extend(_unfinished(records, asked, filters))
@@ -133,7 +136,7 @@ def _print(table: Any, output: str) -> None:
 
 
 def _unfinished(
-    records: list[dict[str, Any]], asked: dict[str, list[str] | None], filters: dict[str, int | None]
+    records: list[Record], asked: dict[str, list[str] | None], filters: dict[str, int | None]
 ) -> list[dict[str, Any]]:
     """Cells that were asked for and did not finish."""
     from showdown.report.unfinished import unfinished

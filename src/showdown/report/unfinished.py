@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from showdown.bench.record import Record
+
 _IDENTITY = ("policy", "problem", "horizon", "seed", "trials")
 
 
-def unfinished(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def unfinished(records: list[Record]) -> list[dict[str, Any]]:
     """What was tried, with status and reason, unless a twin made by another version is done."""
-    done = {tuple(record[name] for name in _IDENTITY) for record in records if record["status"] == "done"}
+    done = {_identity(record) for record in records if record.is_done}
     return [
-        {name: record.get(name) for name in (*_IDENTITY, "cell", "status", "reason")}
+        {name: getattr(record, name) for name in (*_IDENTITY, "cell", "status", "reason")}
         for record in records
-        if record["status"] != "done" and tuple(record[name] for name in _IDENTITY) not in done
+        if not record.is_done and _identity(record) not in done
     ]
+
+
+def _identity(record: Record) -> tuple[Any, ...]:
+    return tuple(getattr(record, name) for name in _IDENTITY)

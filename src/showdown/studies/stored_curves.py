@@ -22,12 +22,12 @@ def regret_curves(cells: list[Cell], settings: Settings) -> list[Curve]:
                 raise MissingDataError(result.reason)
             if result.status != "done":
                 raise ShowdownError(f"{result.cell.label}: {result.status}: {result.reason}")
-    records = {record["cell"]: record for record in store.cells()}
+    records = {record.cell: record for record in store.cells()}
     curves = []
     for cell in cells:
         record = records[cell.hash]
         table = store.trials(record)
         if table is None:
             raise ShowdownError(f"{cell.label} was played, but {store.warnings[-1]}: delete the file and draw again")
-        curves.append(mean_curve(record["checkpoints"], table["curve_expected"].tolist()))
+        curves.append(mean_curve(record.checkpoints, table["curve_expected"].tolist()))
     return curves

@@ -33,12 +33,12 @@ def draw(request: Request) -> matplotlib.figure.Figure:
     figure = style.new_figure(6.0, max(3.2, 0.4 + 0.18 * len(chosen)))  # the legend needs its height
     axes = figure.subplots()
     store, lowest, lines = Store(request.directory), 0.0, []
-    records = {record["cell"]: record for record in store.cells()}
+    records = {record.cell: record for record in store.cells()}
     for number, policy in enumerate(chosen):
         record = records[cells.loc[policy, "cell"]]
         table = store.trials(record)
         assert table is not None  # the frame above was read from it
-        curve = mean_curve(record["checkpoints"], table["curve"].tolist())
+        curve = mean_curve(record.checkpoints, table["curve"].tolist())
         lines.append(style.draw_curve(axes, curve, policy, *style.line(number)))
         lowest = min(lowest, curve.mean.min())
     trials = sorted(set(cells.loc[chosen, "trials"]))

@@ -14,6 +14,7 @@ from showdown.analysis.elapsed import elapsed
 from showdown.analysis.ranks import mean_ranks, ranks
 from showdown.analysis.regret import BASELINE, REGRETS, summarise
 from showdown.analysis.selection import Selection, in_order, select
+from showdown.bench.record import Record
 from showdown.bench.store import Store
 from showdown.errors import UsageError
 from showdown.policies import policies as known_policies
@@ -37,10 +38,10 @@ class _ReadOnce(Store):
         super().__init__(directory)
         self._tables: dict[str, pd.DataFrame | None] = {}
 
-    def trials(self, record: dict[str, Any]) -> pd.DataFrame | None:
-        if record["cell"] not in self._tables:
-            self._tables[record["cell"]] = super().trials(record)
-        return self._tables[record["cell"]]
+    def trials(self, record: Record) -> pd.DataFrame | None:
+        if record.cell not in self._tables:
+            self._tables[record.cell] = super().trials(record)
+        return self._tables[record.cell]
 
 
 def collect(directory: Any, *, command: str, title: str = "") -> dict[str, Any]:
@@ -53,13 +54,13 @@ def collect(directory: Any, *, command: str, title: str = "") -> dict[str, Any]:
         raise UsageError(f"{directory} holds no cell to report; `showdown run --out {directory}` makes some")
     selection = select(frame) if len(frame) else Selection(frame, frame.assign(because=""))
     failed = unfinished(records)
-    policy_names = in_order([record["policy"] for record in records], known_policies.names())
-    problem_names = in_order([record["problem"] for record in records], known_problems.names())
-    by_cell = {record["cell"]: record for record in records}
+    policy_names = in_order([record.policy for record in records], known_policies.names())
+    problem_names = in_order([record.problem for record in records], known_problems.names())
+    by_cell = {record.cell: record for record in records}
     cells, facts = _cells(selection, store, by_cell) if len(frame) else ({}, _no_facts())
     shown = {cell["cell"] for cell in cells.values()}
     about = _about([by_cell[cell] for cell in shown] or records)
-    shown_last = sorted(records, key=lambda record: record["cell"] in shown)  # and the newest of these at the end
+    shown_last = sorted(records, key=lambda record: record.cell in shown)  # and the newest of these at the end
     policies = {name: _policy(name, shown_last, facts) for name in policy_names}
     problems = {name: _problem(name, shown_last, facts) for name in problem_names}
     for cell in [*cells.values(), *failed]:
@@ -85,7 +86,7 @@ def collect(directory: Any, *, command: str, title: str = "") -> dict[str, Any]:
 
 
 def _cells(
-    selection: Selection, store: Store, records: dict[str, dict[str, Any]]
+    selection: Selection, store: Store, records: dict[str, Record]
 ) -> tuple[dict[tuple[str, str], dict[str, Any]], dict[str, Any]]:
     """The finished cells by (policy, problem), and what is known about policies and problems as wholes."""
     frame = selection.frame
@@ -128,18 +129,18 @@ def _no_facts() -> dict[str, Any]:
     }
 
 
-def _cell(row: dict[str, Any], store: Store, record: dict[str, Any]) -> dict[str, Any]:
+def _cell(row: dict[str, Any], store: Store, record: Record) -> dict[str, Any]:
     table = store.trials(record)
     assert table is not None  # its rows are in the frame
     return {
         **{name: row[name] for name in ("policy", "problem", "cell", "horizon", "seed", "trials")},
-        "compile_seconds": number(record["compile_seconds"]),
-        "run_seconds": number(record["run_seconds"]),
-        "step_seconds": number(record["run_seconds"] / record["trials"] / record["horizon"]),
-        "beside": record.get("beside") or 0,
-        "diagnostics": {name: number(value) for name, value in record.get("diagnostics", {}).items() if value},
-        "finished": record.get("finished", ""),
-        "curve": compact.curve(record["checkpoints"], table["curve"].tolist()),
+        "compile_seconds": number(record.compile_seconds),
+        "run_seconds": number(record.run_seconds),
+        "step_seconds": number(record.run_seconds / record.trials / record.horizon),
+        "beside": record.concurrent,
+        "diagnostics": {name: number(value) for name, value in record.diagnostics.items() if value},
+        "finished": record.finished,
+        "curve": compact.curve(list(record.checkpoints), table["curve"].tolist()),
         "distribution": {metric: compact.distribution(table[metric].to_numpy()) for metric in REGRETS},
         "actions": compact.action_shares(table["action_counts"].tolist()),
         "shown": {},  # metric to mean and sem in the unit of its column
@@ -205,9 +206,8 @@ def _add_paper_ranks(facts: dict[str, Any], frame: pd.DataFrame) -> None:
             facts["paper_rank"][row["policy"]] = both
 
 
-def _policy(name: str, records: list[dict[str, Any]], facts: dict[str, Any]) -> dict[str, Any]:
-    stored = next(record for record in reversed(records) if record["policy"] == name).get("identity", {})
-    configured = stored.get("policy", {})
+def _policy(name: str, records: list[Record], facts: dict[str, Any]) -> dict[str, Any]:
+    configured = next(record for record in reversed(records) if record.policy == name).identity["policy"]
     return {
         "name": name,
         "family": configuration.family(configured),
@@ -217,33 +217,33 @@ def _policy(name: str, records: list[dict[str, Any]], facts: dict[str, Any]) -> 
     }
 
 
-def _problem(name: str, records: list[dict[str, Any]], facts: dict[str, Any]) -> dict[str, Any]:
-    mine = [record for record in reversed(records) if record["problem"] == name]
+def _problem(name: str, records: list[Record], facts: dict[str, Any]) -> dict[str, Any]:
+    mine = [record for record in reversed(records) if record.problem == name]
     return {
         "name": name,
-        "configuration": configuration.rows(mine[0].get("identity", {}).get("problem", {})),
-        "context_dim": next((record["context_dim"] for record in mine if "context_dim" in record), None),
-        "num_actions": next((record["num_actions"] for record in mine if "num_actions" in record), None),
+        "configuration": configuration.rows(mine[0].identity["problem"]),
+        "context_dim": next((record.context_dim for record in mine if record.context_dim is not None), None),
+        "num_actions": next((record.num_actions for record in mine if record.num_actions is not None), None),
         "units": {metric: facts["units"][metric].get(name) for metric in METRICS},
     }
 
 
 def _add_own_configuration(
-    cell: dict[str, Any], record: dict[str, Any], policies: dict[str, Any], problems: dict[str, Any]
+    cell: dict[str, Any], record: Record, policies: dict[str, Any], problems: dict[str, Any]
 ) -> None:
     """A name can have stood for something else when the cell was played; most cells need nothing of their own."""
     common = {"policy": policies[cell["policy"]], "problem": problems[cell["problem"]]}
-    own = {part: configuration.rows(record.get("identity", {}).get(part, {})) for part in common}
+    own = {part: configuration.rows(record.identity[part]) for part in common}
     differing = {part: rows for part, rows in own.items() if rows != common[part]["configuration"]}
     if differing:
         cell["configuration"] = differing
 
 
-def _comments(records: list[dict[str, Any]]) -> dict[str, str]:
+def _comments(records: list[Record]) -> dict[str, str]:
     told: dict[str, str] = {}
     kinds = set()
     for record in records:
-        for stored in (record.get("identity", {}).get(part, {}) for part in ("policy", "problem")):
+        for stored in (record.identity[part] for part in ("policy", "problem")):
             shape = tuple((row["of"], row["field"]) for row in configuration.rows(stored))
             if shape not in kinds:
                 kinds.add(shape)
@@ -251,17 +251,17 @@ def _comments(records: list[dict[str, Any]]) -> dict[str, str]:
     return {field: comment for field, comment in told.items() if comment}
 
 
-def _about(records: list[dict[str, Any]]) -> dict[str, list[str]]:
+def _about(records: list[Record]) -> dict[str, list[str]]:
     """Every version, machine and seed behind the numbers, each once."""
 
     def each(name: str) -> list[str]:
-        told = (", ".join(f"{key} {value}" for key, value in record.get(name, {}).items()) for record in records)
+        told = (", ".join(f"{key} {value}" for key, value in getattr(record, name).items()) for record in records)
         return sorted({text for text in told if text})
 
     return {
         "versions": each("versions"),
         "hardware": each("hardware"),
-        "seeds": sorted({str(record["seed"]) for record in records}),
+        "seeds": sorted({str(record.seed) for record in records}),
     }
 
 
