@@ -8,13 +8,13 @@ other, so peeking is impossible.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 
+from showdown.history import Batch as Batch  # for policies that train on batches
+from showdown.history import History
 from showdown.problem import ProblemSpec
 
 State = Any  # a PyTree of arrays; its structure, shapes and dtypes never change
@@ -24,29 +24,6 @@ def all_finite(state: State) -> jax.Array:
     """Whether every float in it is a finite number, ()."""
     floats = [leaf for leaf in jax.tree.leaves(state) if jnp.issubdtype(leaf.dtype, jnp.floating)]
     return jnp.array([jnp.isfinite(leaf).all() for leaf in floats]).all()
-
-
-class Batch(NamedTuple):
-    contexts: jax.Array  # (size, context_dim)
-    actions: jax.Array  # (size,)
-    rewards: jax.Array  # (size,)
-
-
-@dataclass(frozen=True)
-class History:
-    """The steps played so far, for refitting. Contexts are looked up by step, never copied per trial."""
-
-    count: jax.Array  # () how many steps are filled
-    actions: jax.Array  # (capacity,)
-    rewards: jax.Array  # (capacity,)
-    contexts_at: Callable[[jax.Array], jax.Array]  # (size,) steps -> (size, context_dim)
-
-    def at(self, steps: jax.Array) -> Batch:
-        return Batch(self.contexts_at(steps), self.actions[steps], self.rewards[steps])
-
-    def sample(self, key: jax.Array, size: int) -> Batch:
-        """Uniform with replacement from all steps so far."""
-        return self.at(jax.random.randint(key, (size,), 0, jnp.maximum(self.count, 1)))
 
 
 class Policy(ABC):

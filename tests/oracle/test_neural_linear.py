@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from showdown.policies.neural_linear import NeuralLinear
-from showdown.posteriors import moments, network
+from showdown.posteriors import moments, network, triangular
 from showdown.problem import ProblemSpec
 
 DIM, WIDTH, ACTIONS = 4, 7, 3
@@ -68,7 +68,7 @@ def test_inverse_of_lower_triangular_matrices():
     generator = np.random.default_rng(0)
     for dim in (1, 5, 8):
         lower = np.tril(generator.normal(size=(3, dim, dim))) + 3 * np.eye(dim)
-        inverse = moments.inverse_of_lower(jnp.asarray(lower, jnp.float32))
+        inverse = triangular.inverse_of_lower(jnp.asarray(lower, jnp.float32))
         np.testing.assert_allclose(inverse, np.linalg.inv(lower), rtol=1e-4, atol=1e-6)
 
 

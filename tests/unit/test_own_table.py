@@ -12,8 +12,9 @@ import pytest
 
 from showdown.bench.cell import Cell
 from showdown.config import from_json, to_json
-from showdown.data.columns import MAX_CATEGORIES, encode
-from showdown.data.understanding import find_columns, possible_labels, understand
+from showdown.data.bandit_table import as_bandit_table
+from showdown.data.choose_columns import find_columns, possible_labels
+from showdown.data.encode_column import MAX_CATEGORIES, encode
 from showdown.errors import MissingDataError, UsageError
 from showdown.policies import policies
 from showdown.problems import own_table, problems, table
@@ -38,7 +39,7 @@ def path(frame, tmp_path):
 
 
 def columns_of(frame: pd.DataFrame, **options):
-    return {column.name: column for column in understand(frame, **options).columns}
+    return {column.name: column for column in as_bandit_table(frame, **options).columns}
 
 
 # What becomes of a column
@@ -148,13 +149,13 @@ def test_dropped_columns_say_why():
     assert columns["square"].treatment == "number"  # distinct whole numbers alone do not make an id
     assert columns_of(frame, label="y", keep="row+user_id")["row"].treatment == "number"
     with pytest.raises(UsageError, match=r"no column is left to be the context.*constant"):
-        understand(frame[["same", "y"]], label="y")
+        as_bandit_table(frame[["same", "y"]], label="y")
 
 
 def test_a_third_missing_is_counted_and_filled(frame):
     generator = np.random.default_rng(1)
     holes = frame.mask(generator.random(frame.shape) < 0.3)
-    found = understand(holes, label="kind")
+    found = as_bandit_table(holes, label="kind")
     columns = {column.name: column for column in found.columns}
     labelled = holes["kind"].notna()
     assert found.rows == labelled.sum()
@@ -169,7 +170,7 @@ def test_a_third_missing_is_counted_and_filled(frame):
 
 
 def test_a_label_pays_one_for_the_right_class(frame):
-    found = understand(frame, label="kind")
+    found = as_bandit_table(frame, label="kind")
     assert found.actions == ("large", "small")
     assert found.classes == frame["kind"].value_counts().to_dict()
     np.testing.assert_array_equal(found.payoffs, np.eye(2))
@@ -179,19 +180,19 @@ def test_a_label_pays_one_for_the_right_class(frame):
 
 def test_a_label_may_be_named_by_position_and_classes_are_ordered_as_numbers():
     frame = pd.DataFrame({"x": [0.5, 1.0, 2.0, 4.0], "y": [10, 9, 2, 10]})
-    assert understand(frame, label="-1").actions == understand(frame, label="1").actions == ("2", "9", "10")
+    assert as_bandit_table(frame, label="-1").actions == as_bandit_table(frame, label="1").actions == ("2", "9", "10")
 
 
 def test_costs_of_mistakes():
     frame = pd.DataFrame({"x": [0.1, 0.2, 0.4, 0.3], "y": ["ham", "spam", "a+b", "ham"]})
-    found = understand(frame, label="y", costs="ham:20+a+b:0.5")
+    found = as_bandit_table(frame, label="y", costs="ham:20+a+b:0.5")
     assert found.actions == ("a+b", "ham", "spam")
     np.testing.assert_allclose(found.payoffs, [[1, -0.5, -0.5], [-20, 1, -20], [0, 0, 1]])
     with pytest.raises(UsageError, match="did you mean 'spam'"):
-        understand(frame, label="y", costs="span:3")
+        as_bandit_table(frame, label="y", costs="span:3")
     for wrong in ("ham", "ham:-1", "ham:inf", "ham:x", "ham:1e60"):
         with pytest.raises(UsageError, match="class:cost"):
-            understand(frame, label="y", costs=wrong)
+            as_bandit_table(frame, label="y", costs=wrong)
 
 
 def test_a_reward_matrix_by_class_name_or_in_order(frame, tmp_path, path):
@@ -201,7 +202,7 @@ def test_a_reward_matrix_by_class_name_or_in_order(frame, tmp_path, path):
     named = problems.get(f"table[path={path},label=kind,reward_matrix={tmp_path / 'named.csv'}]")
     array = table(frame, label="kind", reward_matrix=np.array([[1, 0, -2], [0, 5, -2]]))
     assert plain.digest == named.digest == array.digest != table(frame, label="kind").digest
-    assert named.understanding().actions == ("buy", "sell", "wait")
+    assert named.bandit_table().actions == ("buy", "sell", "wait")
     np.testing.assert_array_equal(named.load().payoffs, [[1, 0, -2], [0, 5, -2]])
     for text, why in {
         "1,2\n3,4\n5,6\n": "3 rows and the label 2 classes",
@@ -218,7 +219,7 @@ def test_reward_columns_are_raw_and_the_rest_is_context(frame):
     generator = np.random.default_rng(2)
     rewards = 100 + 10 * generator.normal(size=(ROWS, 3))
     whole = frame.assign(**{f"pay_{action}": rewards[:, action] for action in range(3)})
-    found = understand(whole, rewards="pay_*", ignore="kind")
+    found = as_bandit_table(whole, rewards="pay_*", ignore="kind")
     assert found.actions == ("pay_0", "pay_1", "pay_2")
     np.testing.assert_array_equal(found.payoffs[found.labels], rewards.astype(np.float32))
     assert found.context_dim == 4
@@ -235,7 +236,7 @@ def test_reward_columns_are_raw_and_the_rest_is_context(frame):
 def test_rewards_that_are_not_finite_are_refused(bad):
     frame = pd.DataFrame({"x": [1.0, 2.0, 4.0], "a": [0.0, 1.0, 0.5], "b": [1.0, bad, 2.0]})
     with pytest.raises(UsageError, match=r"'b' has 1 values .* \(the first in row 2\)"):
-        understand(frame, rewards="a+b")
+        as_bandit_table(frame, rewards="a+b")
 
 
 @pytest.mark.parametrize(
@@ -254,7 +255,7 @@ def test_rewards_that_are_not_finite_are_refused(bad):
 )
 def test_requests_that_make_no_problem(frame, options, why):
     with pytest.raises(UsageError, match=re.escape(why)):
-        understand(frame, **options)
+        as_bandit_table(frame, **options)
 
 
 def test_one_class_only_is_refused(frame):
@@ -291,7 +292,7 @@ def test_arrays_in_memory(frame):
     beside = table(contexts, label=labels)
     assert beside.digest == table({"x": contexts, "y": labels}, label="y").digest
     assert beside.digest == table(np.column_stack([contexts, np.arange(30) % 2]), label=-1).digest
-    assert beside.understanding().context_names == ("column_0", "column_1")
+    assert beside.bandit_table().context_names == ("column_0", "column_1")
     for data, options, why in (
         (contexts, {"label": labels[:10]}, "30 rows and its label array 10"),
         (frame.assign(label=1), {"label": np.arange(ROWS) % 2}, "a column 'label' already"),
@@ -339,7 +340,7 @@ def test_configuration_survives_json_and_finds_its_file_again(path):
     again = from_json(json.loads(json.dumps(to_json(problem))))
     assert again == problem
     assert hash(again) == hash(problem)
-    own_table._understand_file.cache_clear()
+    own_table._read_bandit_table.cache_clear()
     np.testing.assert_array_equal(again.load().contexts, problem.load().contexts)
     assert again.spec(again.load()) == (4, 2)
     path.write_text(path.read_text().replace("blue", "red", 1))

@@ -19,8 +19,8 @@ from showdown.bench.cell import Cell
 from showdown.bench.plan import Planned
 from showdown.bench.record import About
 from showdown.bench.store import Store
-from showdown.data.locate import cache_folder
 from showdown.errors import DivergedError, MissingDataError, ShowdownError, UsageError
+from showdown.folders import cache_folder
 from showdown.simulate import Outcome, simulate
 
 Progress = Callable[[Cell, int], None]  # the cell being played, trial-steps just played

@@ -14,7 +14,7 @@ from showdown.cli import console
 if TYPE_CHECKING:
     import pandas as pd
 
-    from showdown.data.understanding import Understanding
+    from showdown.data.bandit_table import BanditTable
 
 SHOWN_COLUMNS = 60  # of a wide table; --json has them all
 SHOWN_ACTIONS = 20
@@ -39,8 +39,8 @@ def inspect_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
     """Print what is understood of a table: rows, context, actions, class balance, columns dropped and why."""
-    from showdown.data.frames import read_frame
-    from showdown.data.understanding import understand
+    from showdown.data.bandit_table import as_bandit_table
+    from showdown.data.read_table import read_table
 
     options = {
         "label": label,
@@ -50,23 +50,21 @@ def inspect_command(
         "categorical": categorical,
         "keep": keep,
     }
-    frame = read_frame(file, delimiter, header)  # type: ignore[arg-type]
-    matrix = read_frame(reward_matrix).table if reward_matrix else None
-    found = understand(frame.table, reward_matrix=matrix, **options)
+    frame = read_table(file, delimiter, header)  # type: ignore[arg-type]
+    matrix = read_table(reward_matrix).table if reward_matrix else None
+    found = as_bandit_table(frame.table, reward_matrix=matrix, **options)
     fields = {"path": str(file), **options, "reward_matrix": reward_matrix, "delimiter": delimiter, "header": header}
-    about = _describe(file, frame.told, frame.table, found, fields)
+    about = _describe(file, frame.written, frame.table, found, fields)
     if as_json:
         console.data_json(about)
     else:
         console.data(_text(about))
 
 
-def _describe(
-    file: Path, told: str, table: pd.DataFrame, found: Understanding, fields: dict[str, str]
-) -> dict[str, Any]:
+def _describe(file: Path, told: str, table: pd.DataFrame, found: BanditTable, fields: dict[str, str]) -> dict[str, Any]:
     import numpy as np
 
-    from showdown.data.understanding import possible_labels
+    from showdown.data.choose_columns import possible_labels
 
     about: dict[str, Any] = {
         "file": str(file),

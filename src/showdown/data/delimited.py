@@ -1,6 +1,6 @@
-"""Delimited text of any common kind: which character parts the fields, whether the first line names them, then reading.
+"""Delimited text of any common kind: finding the separator and the header, then reading.
 
-What is guessed is guessed from the first lines, and every guess can be overruled.
+Both are guessed from the first lines, and both guesses can be overruled.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class Dialect(NamedTuple):
     names: tuple[str, ...]  # of the columns
     decimal: str  # "," where numbers are written 3,14
 
-    def told(self) -> str:
+    def in_words(self) -> str:
         """In words, for a person."""
         header = "with a header" if self.named else "without a header"
         if self.header and not self.named:
-            header += ", the first line left out for it does not fit the columns"
+            header += ", the first line left out because it does not fit the columns"
         return f"{self.delimiter}-separated, {header}{', decimal comma' if self.decimal == ',' else ''}"
 
 

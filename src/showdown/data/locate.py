@@ -1,7 +1,6 @@
-"""Where data files lie: in a folder the user names, then in the cache; both have the layout DATASET/FILE.
+"""Where data files are: in a folder the user names, then in the cache; both have the layout DATASET/FILE.
 
-The named folder (`SHOWDOWN_DATA`, or `--data-dir` on the command line) may hold files packed or unpacked. The cache is
-the usual one for this user and system, or the folder `SHOWDOWN_CACHE` names.
+The named folder (`SHOWDOWN_DATA`, or `--data-dir` on the command line) may hold files packed or unpacked.
 """
 
 from __future__ import annotations
@@ -11,21 +10,10 @@ from pathlib import Path
 
 from showdown.data.catalogue import DataFile, Dataset
 from showdown.errors import MissingDataError
+from showdown.folders import cache_folder
 
 FOLDER_VARIABLE = "SHOWDOWN_DATA"
-CACHE_VARIABLE = "SHOWDOWN_CACHE"
 _PACKED_ENDINGS = ("", ".gz", ".Z", ".zip")
-
-
-def cache_folder() -> Path:
-    named = os.environ.get(CACHE_VARIABLE)
-    if named:
-        return Path(named).expanduser()
-    try:
-        from platformdirs import user_cache_path
-    except ImportError:  # data can still be read from a named folder, and tables kept where Linux keeps them
-        return Path.home() / ".cache" / "showdown"
-    return user_cache_path("showdown", appauthor=False)
 
 
 def named_folder() -> Path | None:

@@ -9,9 +9,9 @@ import hashlib
 from pathlib import Path
 
 from showdown.data.catalogue import DataFile, Dataset
-from showdown.data.locate import cache_folder
 from showdown.data.unpack import Unusable, chunks, unpacked
 from showdown.errors import MissingDataError
+from showdown.folders import cache_folder
 
 
 def check_content(path: Path, file: DataFile) -> None:

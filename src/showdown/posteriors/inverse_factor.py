@@ -12,7 +12,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from showdown.posteriors.moments import inverse_of_lower
+from showdown.posteriors.triangular import inverse_of_lower
 
 BLOCK = 64  # rows factored by the library's own routine; above this LAPACK starts threads, which on a busy CPU stall
 FIRST_JITTER, TRIES = 1e-12, 12  # relative to the largest diagonal entry; each try after that ten times the last

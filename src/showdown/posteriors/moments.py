@@ -4,8 +4,7 @@ For regression k with design rows Z and targets y: G = ZᵀZ, f = Zᵀy, P = G +
 a = a0 + n/2, b = b0 + (yᵀy − μᵀPμ)/2: the same posterior as absorbing rows one by one (see `regression.py`).
 
 P is scaled to unit diagonal before it is factored, and where float32 cannot factor it, its diagonal is raised, first by
-a millionth. S comes from the inverse of the triangular factor, made by doubling (log₂ dim rounds of batched products):
-XLA's triangular solve inside a loop is a hundred times slower on CPU.
+a millionth. S comes from the inverse of the triangular factor (`triangular.py`).
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ import jax.numpy as jnp
 
 from showdown.posteriors.regression import NoiseBelief, Regressions
 from showdown.posteriors.training import Precision
+from showdown.posteriors.triangular import inverse_of_lower
 
 FIRST_JITTER, MOST_JITTER = 1e-6, 1.0  # relative to a unit diagonal; each try is ten times the last
 
@@ -162,26 +162,3 @@ def inverse_root(matrices: jax.Array) -> jax.Array:
 
     _, factor = jax.lax.while_loop(failed, retry, (jnp.float32(0.0), jnp.linalg.cholesky(unit)))
     return scale[:, :, None] * jnp.swapaxes(inverse_of_lower(factor), -2, -1)
-
-
-def inverse_of_lower(factors: jax.Array) -> jax.Array:
-    """The inverse of each lower triangular matrix, (num, dim, dim), by doubling.
-
-    From the inverses A⁻¹ and C⁻¹ of two neighbouring diagonal blocks and the block B below the first, the inverse of
-    [[A, 0], [B, C]] is [[A⁻¹, 0], [−C⁻¹ B A⁻¹, C⁻¹]]; blocks start at size one and double until they are the matrix.
-    """
-    num, dim, _ = factors.shape
-    full = 1 << (dim - 1).bit_length()
-    padded = jnp.tile(jnp.eye(full), (num, 1, 1)).at[:, :dim, :dim].set(factors)
-    inverse = (1 / jnp.diagonal(padded, axis1=-2, axis2=-1)).reshape(num, full, 1, 1)
-    size = 1
-    while size < full:
-        pairs = full // (2 * size)
-        grid = padded.reshape(num, pairs, 2 * size, pairs, 2 * size)
-        below = jnp.diagonal(grid, axis1=1, axis2=3)[:, size:, :size]  # (num, size, size, pairs)
-        first, second = inverse[:, 0::2], inverse[:, 1::2]  # (num, pairs, size, size)
-        corner = -jnp.einsum("npij,njkp,npkl->npil", second, below, first, precision="highest")
-        upper = jnp.concatenate([first, jnp.zeros_like(first)], axis=-1)
-        inverse = jnp.concatenate([upper, jnp.concatenate([corner, second], axis=-1)], axis=-2)
-        size *= 2
-    return inverse[:, 0, :dim, :dim]

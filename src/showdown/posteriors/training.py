@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from showdown.policy import Batch
+from showdown.history import Batch
 
 Precision = Literal["default", "highest"]
 Parameters = Any  # a PyTree of float arrays

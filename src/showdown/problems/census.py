@@ -25,7 +25,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from showdown.config import config
-from showdown.data.parsed import Arrays, parsed
+from showdown.data.parsed_cache import Arrays, parsed
 from showdown.errors import InvalidProblemError
 from showdown.problem import ProblemSpec
 from showdown.problems import problems

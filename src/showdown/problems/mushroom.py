@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from showdown.config import config
-from showdown.data.parsed import Arrays, parsed
+from showdown.data.parsed_cache import Arrays, parsed
 from showdown.keys import role_key
 from showdown.problem import Problem, ProblemSpec, Round
 from showdown.problems import problems

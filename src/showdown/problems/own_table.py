@@ -3,7 +3,7 @@
 A trial is a random order of the rows, and contexts are standardised on the rows of the trial, as in the paper's
 classification problems. With a label there is one action per class: the right one pays 1, a wrong one 0, unless a
 reward matrix or the costs of mistakes say otherwise. With reward columns there is one action per column, paid as it
-stands. What is done with each column is said in `showdown.data.columns`, and printed by `showdown inspect FILE`.
+stands. What is done with each column is said in `showdown.data.encode_column`, and printed by `showdown inspect FILE`.
 
 A table is known by the digest of what was understood of it (contexts, classes, rewards), so neither the spelling of a
 path nor the format of a file changes the numbers, and any change of content does.
@@ -29,12 +29,12 @@ from showdown.problems.rows import LabelledRows, LabelledTables, check_horizon
 if TYPE_CHECKING:  # pandas is loaded only when a table is read
     import pandas as pd
 
-    from showdown.data.understanding import Understanding
+    from showdown.data.bandit_table import BanditTable
 
 _NOT_IDENTITY = {"identity": False}  # the digest stands for all of these
-_OPTIONS = ("label", "rewards", "costs", "ignore", "categorical", "keep")  # of `understand`
+_OPTIONS = ("label", "rewards", "costs", "ignore", "categorical", "keep")  # of `as_bandit_table`
 
-_in_memory: dict[str, Understanding] = {}  # digest → a table that was given in this process, not read from a file
+_in_memory: dict[str, BanditTable] = {}  # digest → a table that was given in this process, not read from a file
 
 
 @config
@@ -63,7 +63,7 @@ class Table(LabelledRows):
             for name in ("path", "reward_matrix")
             if getattr(self, name)
         }
-        return _filled(replace(self, **located), self.understanding())
+        return _filled(replace(self, **located), self.bandit_table())
 
     def check(self) -> None:
         if not self.path and not self.digest:
@@ -74,7 +74,7 @@ class Table(LabelledRows):
         if not self.digest:
             raise UsageError("this table has not been read yet: make it with showdown.problems.table(path, label=…)")
 
-    def understanding(self) -> Understanding:
+    def bandit_table(self) -> BanditTable:
         """What was understood of the table; the file is read again only when it has changed."""
         if not self.path:
             if self.digest not in _in_memory:
@@ -84,7 +84,7 @@ class Table(LabelledRows):
                 )
             return _in_memory[self.digest]
         options = tuple(getattr(self, name) for name in _OPTIONS)
-        found = _understand_file(
+        found = _read_bandit_table(
             _stamped(self.path), _stamped(self.reward_matrix), self.delimiter, self.header, options
         )
         if self.digest and found.digest != self.digest:
@@ -93,8 +93,8 @@ class Table(LabelledRows):
 
     def load(self) -> LabelledTables:
         self.check()
-        understanding = self.understanding()
-        return LabelledTables(understanding.contexts, understanding.labels, understanding.payoffs)
+        found = self.bandit_table()
+        return LabelledTables(found.contexts, found.labels, found.payoffs)
 
 
 def table(
@@ -117,7 +117,8 @@ def table(
     `reward_*`, or an array with a column per action; `reward_matrix` a file, an array or a DataFrame with a row per
     class and a column per action; `costs` what a mistake costs for rows of a class. Columns may be named by a list.
     """
-    from showdown.data.frames import as_frame, read_frame
+    from showdown.data.in_memory import as_frame
+    from showdown.data.read_table import read_table
 
     fields: dict[str, Any] = {
         "costs": "+".join(f"{name}:{cost}" for name, cost in costs.items()) if isinstance(costs, Mapping) else costs,
@@ -140,7 +141,7 @@ def table(
         frame, rewards = _with_columns(frame, "reward", rewards)
     asked = Table(**fields, label=str(label), rewards=_joined(rewards))
     if isinstance(reward_matrix, str | os.PathLike):
-        matrix = read_frame(reward_matrix).table if str(reward_matrix) else None
+        matrix = read_table(reward_matrix).table if str(reward_matrix) else None
     else:
         matrix = as_frame(reward_matrix)
     found = _playable(frame, reward_matrix=matrix, **{name: getattr(asked, name) for name in _OPTIONS})
@@ -148,31 +149,32 @@ def table(
     return _filled(asked, found)
 
 
-def _filled(asked: Table, found: Understanding) -> Table:
+def _filled(asked: Table, found: BanditTable) -> Table:
     check_horizon(asked.horizon, found.rows)
     return replace(asked, digest=found.digest, horizon=asked.horizon or found.rows)
 
 
-def _playable(frame: pd.DataFrame, **options: Any) -> Understanding:
-    from showdown.data.understanding import possible_labels, understand
+def _playable(frame: pd.DataFrame, **options: Any) -> BanditTable:
+    from showdown.data.bandit_table import as_bandit_table
+    from showdown.data.choose_columns import possible_labels
 
     if not options["label"] and not options["rewards"]:
         likely = [repr(name) for name in list(possible_labels(frame))[:3]]
         hint = f" (it could be {' or '.join(likely)})" if likely else ""
         raise UsageError(f"say which column is the label{hint}, or which columns hold the rewards of the actions")
-    return understand(frame, **options)
+    return as_bandit_table(frame, **options)
 
 
 @lru_cache(maxsize=8)
-def _understand_file(
+def _read_bandit_table(
     path: tuple[str, ...], matrix: tuple[str, ...], delimiter: DelimiterName, header: Header, options: tuple[str, ...]
-) -> Understanding:
+) -> BanditTable:
     """Paths come with a stamp of the file, so that a changed one is read again."""
-    from showdown.data.frames import read_frame
+    from showdown.data.read_table import read_table
 
     return _playable(
-        read_frame(path[0], delimiter, header).table,
-        reward_matrix=read_frame(matrix[0]).table if matrix else None,
+        read_table(path[0], delimiter, header).table,
+        reward_matrix=read_table(matrix[0]).table if matrix else None,
         **dict(zip(_OPTIONS, options, strict=True)),
     )
 
@@ -187,7 +189,7 @@ def _stamped(path: str) -> tuple[str, ...]:
 
 def _with_columns(frame: pd.DataFrame, name: str, values: Any) -> tuple[pd.DataFrame, str]:
     """The table with an array beside it, and what the new columns are called."""
-    from showdown.data.frames import as_frame
+    from showdown.data.in_memory import as_frame
 
     added = as_frame({name: np.asarray(values)})
     if len(added) != len(frame):

@@ -18,7 +18,7 @@ from typing import BinaryIO
 import numpy as np
 
 from showdown.config import config
-from showdown.data.parsed import Arrays, parsed
+from showdown.data.parsed_cache import Arrays, parsed
 from showdown.problems import problems
 from showdown.problems.rows import LabelledRows, LabelledTables, classification_tables
 

@@ -1,6 +1,6 @@
-"""Parsed tables, kept in NumPy's own form under the checksum of what they were parsed from.
+"""A cache of parsed tables, in NumPy's own format, by the checksum of the files they were parsed from.
 
-A table that is there is as good as the file: it can be used where the file, or what is needed to unpack it, is not.
+A cached table replaces the file: it can be used where the file, or what is needed to unpack it, is missing.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ import numpy as np
 
 from showdown.data import verify
 from showdown.data.catalogue import Dataset, dataset
-from showdown.data.locate import cache_folder, named_folder, require
+from showdown.data.locate import named_folder, require
 from showdown.data.unpack import Unusable, unpacked
 from showdown.errors import MissingDataError
 from showdown.files import write_atomically
+from showdown.folders import cache_folder
 
 Arrays = dict[str, np.ndarray]
 Parse = Callable[..., Arrays]  # called with one stream of bytes per file of the data set
@@ -61,7 +62,7 @@ def _read(path: Path) -> Arrays | None:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
             return {name: stored[name] for name in stored.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile):
-        return None  # not there, or damaged: it is made again
+        return None  # missing or damaged: it is made again
 
 
 def _keep(path: Path, arrays: Arrays) -> None:

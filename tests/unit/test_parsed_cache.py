@@ -7,9 +7,9 @@ import hashlib
 import numpy as np
 import pytest
 
-from showdown.data import parsed as tables
+from showdown.data import parsed_cache as tables
 from showdown.data.catalogue import CATALOGUE, DataFile, Dataset
-from showdown.data.parsed import parsed
+from showdown.data.parsed_cache import parsed
 from showdown.errors import MissingDataError
 
 

@@ -8,6 +8,7 @@ import re
 import pandas as pd
 
 from showdown.data import delimited
+from showdown.data.formats.kinds import TextFormat
 from showdown.errors import UsageError
 
 NUMERIC = ("numeric", "real", "integer")
@@ -76,3 +77,6 @@ def _numbers(column: pd.Series, kind: str) -> pd.Series:
 def _parted(text: str) -> tuple[str, str, str]:
     parts = re.split(r"^\s*(@data)\b[^\n]*\n?", text, maxsplit=1, flags=re.IGNORECASE | re.MULTILINE)
     return (parts[0], parts[1], parts[2]) if len(parts) == 3 else (text, "", "")
+
+
+FORMAT = TextFormat("ARFF", is_arff, read)

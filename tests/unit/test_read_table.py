@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from showdown.data import formats
 from showdown.data.delimited import sniff
-from showdown.data.frames import read_frame
+from showdown.data.read_table import read_table
 from showdown.errors import UsageError
 from showdown.problems import table
 
@@ -88,17 +89,17 @@ def test_how_text_is_written_is_found_out(text, delimiter, header, names):
 def test_what_is_found_out_can_be_overruled(tmp_path):
     path = tmp_path / "years.csv"
     path.write_text("2019,2020\n1,2\n3,4\n")
-    assert len(read_frame(path).table) == 3
-    assert list(read_frame(path, header="yes").table.columns) == ["2019", "2020"]
-    assert read_frame(path, delimiter="tab").table.shape == (3, 1)
+    assert len(read_table(path).table) == 3
+    assert list(read_table(path, header="yes").table.columns) == ["2019", "2020"]
+    assert read_table(path, delimiter="tab").table.shape == (3, 1)
     with pytest.raises(UsageError, match="delimiter must be one of auto, comma"):
-        read_frame(path, delimiter=",")  # type: ignore[arg-type]
+        read_table(path, delimiter=",")  # type: ignore[arg-type]
 
 
 def test_missing_values_and_stray_spaces(tmp_path):
     path = tmp_path / "holes.csv"
     path.write_text("a,b,flag\n1, x ,True\n?,NA,\n ,y,False\n4,?  ,True\n")
-    frame = read_frame(path).table
+    frame = read_table(path).table
     assert frame["a"].isna().tolist() == [False, True, True, False]
     assert frame["b"].dropna().tolist() == ["x", "y"]
     assert frame["flag"].dropna().tolist() == [True, False, True]
@@ -107,15 +108,15 @@ def test_missing_values_and_stray_spaces(tmp_path):
 def test_a_first_line_that_does_not_fit_is_left_out_and_told(tmp_path):
     path = tmp_path / "remark.csv"
     path.write_text("a remark, with, more, commas, than, columns\n1,2,a\n3,4,b\n")
-    frame = read_frame(path)
+    frame = read_table(path)
     assert frame.table.shape == (2, 3)
-    assert "first line left out" in frame.told
+    assert "first line left out" in frame.written
 
 
 def test_text_that_stops_being_utf8_late_is_read(tmp_path):
     path = tmp_path / "late.csv"
     path.write_bytes(b"a,b\n" + b"1,x\n" * 80_000 + "2,café\n".encode("latin-1"))
-    assert read_frame(path).table["b"].iloc[-1] == "café"
+    assert read_table(path).table["b"].iloc[-1] == "café"
 
 
 def test_arff_missing_values_and_sets_of_numbers(tmp_path):
@@ -124,7 +125,7 @@ def test_arff_missing_values_and_sets_of_numbers(tmp_path):
         "@relation r\n@attribute code {1,2,3}\n@attribute 'the size' integer\n@attribute y {'a b',c}\n"
         "@data\n1,?,'a b'\n2,<null>,c\n3,7,'a b'\n"
     )
-    frame = read_frame(path).table
+    frame = read_table(path).table
     assert list(frame.columns) == ["code", "the size", "y"]
     assert isinstance(frame["code"].dtype, pd.CategoricalDtype)
     assert frame["the size"].isna().sum() == 2
@@ -159,20 +160,36 @@ def test_files_that_are_no_table_say_why(tmp_path, content, why):
     path = tmp_path / "file"
     path.write_bytes(content)
     with pytest.raises(UsageError, match=why) as caught:
-        read_frame(path)
+        read_table(path)
     assert str(caught.value).startswith(f"{path} cannot be used: ")
 
 
 def test_numpy_archives(tmp_path):
     np.savez(tmp_path / "both.npz", x=np.ones((3, 2)), y=np.arange(3))
-    assert list(read_frame(tmp_path / "both.npz").table.columns) == ["x_0", "x_1", "y"]
+    assert list(read_table(tmp_path / "both.npz").table.columns) == ["x_0", "x_1", "y"]
     np.save(tmp_path / "objects.npy", np.array([{"a": 1}, None], dtype=object))
     with pytest.raises(UsageError, match="NumPy file"):
-        read_frame(tmp_path / "objects.npy")
+        read_table(tmp_path / "objects.npy")
 
 
 def test_what_is_no_file(tmp_path):
     with pytest.raises(UsageError, match="there is no file"):
-        read_frame(tmp_path / "nothing.csv")
+        read_table(tmp_path / "nothing.csv")
     with pytest.raises(UsageError, match="is not a file"):
-        read_frame(tmp_path)
+        read_table(tmp_path)
+
+
+def test_a_new_file_is_a_new_format(tmp_path, monkeypatch):
+    (tmp_path / "json_lines.py").write_text(
+        "import io\n\nimport pandas as pd\n\nfrom showdown.data.formats.kinds import TextFormat\n\n"
+        "FORMAT = TextFormat('JSON lines', lambda text: text.startswith('{'), "
+        "lambda text: pd.read_json(io.StringIO(text), lines=True))\n"
+    )
+    (tmp_path / "rows").write_text('{"a": 1, "b": "x"}\n{"a": 2, "b": "y"}\n')
+    formats.formats.cache_clear()
+    with monkeypatch.context() as patched:
+        patched.setattr(formats, "__path__", [*formats.__path__, str(tmp_path)])
+        frame = read_table(tmp_path / "rows")
+    formats.formats.cache_clear()
+    assert frame.written == "JSON lines"
+    assert frame.table["a"].tolist() == [1, 2]

@@ -1,0 +1,148 @@
+"""A table as a bandit problem: which columns are the context, which give the reward, and what was done to each.
+
+Two forms: a label column (one action per class; the right one pays 1, or what a reward matrix or the costs of mistakes
+say), or one reward column per action (all rewards of every row are known; the rest is context). Shared by the problem
+and by `showdown inspect`, so that what is printed is what is played.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from showdown.data.choose_columns import find_column, find_columns
+from showdown.data.encode_column import Column, Encoded, encode
+from showdown.data.payoffs import classes_of, payoffs_of, rewards_of
+from showdown.errors import UsageError
+
+
+@dataclass(frozen=True, eq=False)
+class BanditTable:
+    contexts: np.ndarray  # (rows, context_dim) float32
+    labels: np.ndarray  # (rows,) int32 class of each row; its own number in the form with reward columns
+    payoffs: np.ndarray  # (classes, num_actions) float32
+    actions: tuple[str, ...]  # empty where neither a label nor rewards were named
+    classes: dict[str, int]  # rows of each class, in the order of `payoffs`; empty in the form with reward columns
+    columns: tuple[Column, ...]
+    context_names: tuple[str, ...]
+    rows_left_out: int  # because their label is missing
+
+    @property
+    def rows(self) -> int:
+        return len(self.labels)
+
+    @property
+    def context_dim(self) -> int:
+        return self.contexts.shape[1]
+
+    @cached_property
+    def digest(self) -> str:
+        """What the numbers of a simulation depend on: equal for equal contents, wherever and however they are kept."""
+        digest = hashlib.sha256()
+        for array in (self.contexts, self.labels, self.payoffs):
+            digest.update(f"{array.dtype.str}{array.shape}".encode())
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()[:20]
+
+
+class _Rewards(NamedTuple):
+    """What the label or the reward columns give."""
+
+    frame: pd.DataFrame  # the rows that are played
+    labels: np.ndarray
+    payoffs: np.ndarray
+    actions: tuple[str, ...]
+    classes: dict[str, int]
+    columns: dict[str, Column]  # those that are not context
+    rows_left_out: int
+
+
+def as_bandit_table(
+    frame: pd.DataFrame,
+    *,
+    label: str = "",
+    rewards: str = "",
+    reward_matrix: pd.DataFrame | None = None,
+    costs: str = "",
+    ignore: str = "",
+    categorical: str = "",
+    keep: str = "",
+) -> BanditTable:
+    """Make a problem of a table, or say in one sentence why it makes none. With neither form named, only context."""
+    if label and rewards:
+        raise UsageError("name a label column or reward columns, not both")
+    if (reward_matrix is not None or costs) and not label:
+        raise UsageError("a reward matrix or costs go with a label column; name it with label=COLUMN")
+    if reward_matrix is not None and costs:
+        raise UsageError("give a reward matrix or costs, not both")
+    names = [str(name) for name in frame.columns]
+    ignored, forced, kept = (set(find_columns(text, names)) for text in (ignore, categorical, keep))
+    if label:
+        found = _from_label(frame, find_column(label, names), reward_matrix, costs)
+    elif rewards:
+        found = _from_rewards(frame, find_columns(rewards, names), rewards)
+    else:
+        found = _Rewards(frame, np.zeros(len(frame), np.int32), np.zeros((0, 0), np.float32), (), {}, {}, 0)
+    roles = {**{name: Column(name, "dropped", 0, 0, "ignored, as asked") for name in ignored}, **found.columns}
+    encoded = [
+        Encoded(roles[name], [], None)
+        if name in roles
+        else encode(found.frame[name], categorical=name in forced, keep=name in kept)
+        for name in names
+    ]
+    blocks = [item.values for item in encoded if item.values is not None]
+    if not blocks:
+        raise UsageError(f"no column is left to be the context: {_why_none(item.column for item in encoded)}")
+    return BanditTable(
+        contexts=np.concatenate(blocks, axis=1),
+        labels=found.labels,
+        payoffs=found.payoffs,
+        actions=found.actions,
+        classes=found.classes,
+        columns=tuple(item.column for item in encoded),
+        context_names=tuple(name for item in encoded for name in item.names),
+        rows_left_out=found.rows_left_out,
+    )
+
+
+def _from_label(frame: pd.DataFrame, label: str, matrix: pd.DataFrame | None, costs: str) -> _Rewards:
+    codes, class_names = classes_of(frame[label])
+    labelled = codes >= 0
+    rows_left_out = int((~labelled).sum())
+    if rows_left_out:
+        frame, codes = frame[labelled].reset_index(drop=True), codes[labelled]
+    payoffs, actions = payoffs_of(class_names, matrix, costs)
+    return _Rewards(
+        frame=frame,
+        labels=codes.astype(np.int32),
+        payoffs=payoffs,
+        actions=actions,
+        classes=dict(zip(class_names, np.bincount(codes, minlength=len(class_names)).tolist(), strict=True)),
+        columns={label: Column(label, "label", 0, rows_left_out)},
+        rows_left_out=rows_left_out,
+    )
+
+
+def _from_rewards(frame: pd.DataFrame, actions: list[str], asked: str) -> _Rewards:
+    if len(actions) < 2:
+        raise UsageError(f"rewards must name at least two columns, one per action; {asked!r} names {actions[0]!r}")
+    return _Rewards(
+        frame=frame,
+        labels=np.arange(len(frame), dtype=np.int32),
+        payoffs=np.stack([rewards_of(frame[name]) for name in actions], axis=1),
+        actions=tuple(actions),
+        classes={},
+        columns={name: Column(name, "reward", 0, 0) for name in actions},
+        rows_left_out=0,
+    )
+
+
+def _why_none(columns: Iterable[Column]) -> str:
+    reasons = [f"{column.name!r} {column.note or 'is the ' + column.treatment}" for column in columns]
+    return "; ".join(reasons[:5]) + (f"; and {len(reasons) - 5} more" if len(reasons) > 5 else "")

@@ -1,0 +1,34 @@
+"""The formats of files, one module each: every module here defines `FORMAT` and is found without being listed.
+
+Text that no format recognises is read as delimited text (`data/delimited.py`).
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+
+from showdown.data.formats.kinds import BinaryFormat, TextFormat
+
+
+@cache
+def formats() -> tuple[BinaryFormat | TextFormat, ...]:
+    names = [module.name for module in pkgutil.iter_modules(__path__) if module.name != "kinds"]
+    return tuple(importlib.import_module(f"{__name__}.{name}").FORMAT for name in names)
+
+
+def binary_format(start: bytes) -> BinaryFormat | None:
+    """The format of a file that begins with these bytes."""
+    for known in formats():
+        if isinstance(known, BinaryFormat) and start.startswith(known.begins):
+            return known
+    return None
+
+
+def text_format(sample: str) -> TextFormat | None:
+    """The format of a file that begins with this text."""
+    for known in formats():
+        if isinstance(known, TextFormat) and known.recognises(sample):
+            return known
+    return None

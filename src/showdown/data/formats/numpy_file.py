@@ -1,0 +1,29 @@
+"""NumPy's own files: one array (.npy), or several by name (.npz)."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from showdown.data.formats.kinds import BinaryFormat, first_line
+from showdown.data.in_memory import from_arrays
+from showdown.errors import UsageError
+
+
+def read(path: Path) -> pd.DataFrame:
+    try:
+        with path.open("rb") as stream:
+            held = np.load(stream, allow_pickle=False)
+            if isinstance(held, np.ndarray):
+                return from_arrays({"column": held})
+            if not held.files or not all(name.endswith(".npy") for name in held.zip.namelist()):
+                raise UsageError("it is a zip archive and not NumPy's; unpack it first")
+            return from_arrays({name: held[name] for name in held.files})
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise UsageError(f"it cannot be read as a NumPy file: {first_line(error)}") from error
+
+
+FORMAT = BinaryFormat("NumPy", (b"\x93NUMPY", b"PK\x03\x04"), read)

@@ -1,0 +1,24 @@
+"""Parquet files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from showdown.data.formats.kinds import BinaryFormat, first_line
+from showdown.data.in_memory import as_frame
+from showdown.errors import UsageError
+
+
+def read(path: Path) -> pd.DataFrame:
+    import pyarrow
+
+    try:
+        frame = pd.read_parquet(path)
+    except (pyarrow.ArrowException, ValueError) as error:
+        raise UsageError(f"it begins as a Parquet file does and is not a whole one ({first_line(error)})") from error
+    return as_frame(frame)
+
+
+FORMAT = BinaryFormat("Parquet", (b"PAR1",), read)

@@ -1,0 +1,96 @@
+"""What each action of a user's table pays: 1 for the right class, or what a reward matrix, costs or columns say."""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+import numpy as np
+import pandas as pd
+
+from showdown.data.encode_column import as_numbers, categories
+from showdown.errors import UsageError
+
+MAX_CLASSES = 1000  # of a label; more is a measurement or a name
+
+
+def classes_of(series: pd.Series) -> tuple[np.ndarray, list[str]]:
+    """The class of each row of a label column (−1 where missing), and the names of the classes."""
+    codes, names = categories(series)
+    rows = int((codes >= 0).sum())
+    if not names:
+        raise UsageError(f"the label {series.name!r} has no values")
+    if len(names) == 1:
+        raise UsageError(f"the label {series.name!r} has one class only ({names[0]!r}): there is nothing to choose")
+    if len(names) > MAX_CLASSES or len(names) == rows:
+        raise UsageError(
+            f"the label {series.name!r} has {len(names):,} different values in {rows:,} rows, "
+            f"which is a measurement or a name and not a class (at most {MAX_CLASSES:,}, and some row twice)"
+        )
+    return codes, names
+
+
+def payoffs_of(classes: list[str], matrix: pd.DataFrame | None, costs: str) -> tuple[np.ndarray, tuple[str, ...]]:
+    """What each action pays for a row of each class, (classes, num_actions), and the names of the actions."""
+    if matrix is not None:
+        return _matrix_payoffs(classes, matrix)
+    payoffs = np.eye(len(classes), dtype=np.float32)
+    for name, cost in _parse_costs(costs).items():
+        if name not in classes:
+            near = difflib.get_close_matches(name, classes, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"the classes are {', '.join(classes[:20])}"
+            raise UsageError(f"costs names a class {name!r} that the label does not have; {hint}")
+        row = classes.index(name)
+        payoffs[row, np.arange(len(classes)) != row] = -cost
+    return payoffs, tuple(classes)
+
+
+def _parse_costs(text: str) -> dict[str, float]:
+    """`a:5+b:1.5` → {a: 5, b: 1.5}; a class may hold a plus or a colon."""
+    costs: dict[str, float] = {}
+    rest = text
+    while rest:
+        found = re.match(r"(?P<name>.+?):(?P<cost>(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(?:\+|$)", rest, re.IGNORECASE)
+        if found is None or float(found["cost"]) > float(np.finfo(np.float32).max):
+            raise UsageError(f"costs must be written class:cost+class:cost, with numbers from 0 up, not {text!r}")
+        costs[found["name"].strip()] = float(found["cost"])
+        rest = rest[found.end() :]
+    return costs
+
+
+def _matrix_payoffs(classes: list[str], matrix: pd.DataFrame) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Rows are classes, columns actions; a first column of text, or called `class`, says which class each row is."""
+    first = matrix.iloc[:, 0]
+    if as_numbers(first) is None or str(first.name).lower() == "class":
+        codes, names = categories(first)
+        found = [names[code] if code >= 0 else "" for code in codes]
+        lacking = [name for name in classes if found.count(name) != 1]
+        if lacking:
+            raise UsageError(f"the reward matrix must have one row for every class, and not so for {lacking[0]!r}")
+        matrix = matrix.iloc[[found.index(name) for name in classes], 1:]
+    elif len(matrix) != len(classes):
+        raise UsageError(
+            f"the reward matrix has {len(matrix)} rows and the label {len(classes)} classes ({', '.join(classes[:20])})"
+        )
+    if matrix.shape[1] < 2:
+        raise UsageError("the reward matrix must have at least two columns of numbers, one per action")
+    return np.stack([rewards_of(matrix[name]) for name in matrix.columns], axis=1), tuple(map(str, matrix.columns))
+
+
+def rewards_of(series: pd.Series) -> np.ndarray:
+    """A column of rewards in float32, raw; every one must be a finite number."""
+    if pd.api.types.is_bool_dtype(series):
+        numbers: np.ndarray | None = series.to_numpy(dtype=np.float64, na_value=np.nan)
+    else:
+        numbers = as_numbers(series)
+    if numbers is None:
+        raise UsageError(f"the reward column {series.name!r} does not hold numbers")
+    with np.errstate(over="ignore"):
+        values = numbers.astype(np.float32)
+    wrong = np.flatnonzero(~np.isfinite(values))
+    if wrong.size:
+        raise UsageError(
+            f"the reward column {series.name!r} has {wrong.size:,} values that are missing or not finite "
+            f"(the first in row {wrong[0] + 1}): every action needs its reward in every row"
+        )
+    return values
