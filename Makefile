@@ -3,19 +3,31 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST_WORKERS ?= 2
 
-.PHONY: install run test check format bench figures clean
+.PHONY: install constraints run test check format bench figures clean
 .DEFAULT_GOAL := run
 
 install: $(STAMP)
 
-$(STAMP): pyproject.toml
+# The versions of constraints.txt are the tested ones. An index without them still gives a working installation.
+$(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "showdown needs Python 3.11 or newer; say which with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(PIP) --constraint constraints.txt --editable '.[dev]' || { \
+		echo "constraints.txt cannot be installed here; installing the newest versions that pyproject.toml allows"; \
+		$(PIP) --editable '.[dev]'; }
 	@touch $@
+
+# Write down the newest versions that pyproject.toml allows, from a fresh environment; run `make test` afterwards.
+constraints:
+	$(PYTHON) -m venv --clear .venv-constraints
+	.venv-constraints/bin/python -m pip install --quiet --disable-pip-version-check '.[dev]'
+	{ echo "# The tested versions (Python 3.11; they also install on 3.12). Written by 'make constraints'."; \
+		.venv-constraints/bin/python -m pip freeze --exclude bandit-showdown; } >constraints.txt
+	rm -rf .venv-constraints
 
 run: install
 	$(BIN)/showdown run quick
@@ -62,4 +74,4 @@ figures: install
 			>>$(FIGURES)/tables.md || exit 1; done
 
 clean:
-	rm -rf $(VENV) .venv-bench .venv-torch results .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-bench .venv-torch .venv-constraints results .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

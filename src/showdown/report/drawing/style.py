@@ -107,7 +107,7 @@ def _encoded(figure: Figure, kind: str) -> bytes:
         figure.savefig(drawn, format=kind, metadata=undated)
     if kind != "png":
         return drawn.getvalue()
-    from PIL import Image  # which matplotlib brings along
+    from PIL import Image
 
     few_colors = io.BytesIO()  # 256 of them look the same and make a third of the file
     Image.open(drawn).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(few_colors, "png", optimize=True)
