@@ -8,7 +8,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from showdown.config import config
+from showdown.config import config, log, param, positive
 from showdown.policies import policies
 from showdown.policies.wrappers import WarmUp
 from showdown.policy import Thompson
@@ -23,7 +23,7 @@ class Counts(NamedTuple):
 class GaussianBandit(Thompson):
     """Thompson sampling that ignores the context."""
 
-    noise: float = 1.0  # standard deviation of rewards
+    noise: float = param(1.0, "standard deviation of rewards", positive, log(0.01, 100))
 
     def init(self, key, spec):
         return Counts(jnp.zeros(spec.num_actions), jnp.zeros(spec.num_actions))

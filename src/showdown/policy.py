@@ -1,6 +1,6 @@
 """What a policy is: a value with four pure methods.
 
-A policy is a configuration (see `config.py`) and remembers nothing: all it learns lives in a state, a NamedTuple of
+A policy is a configuration (see `config/`) and remembers nothing: all it learns lives in a state, a NamedTuple of
 arrays of fixed shape, which the loop hands in and takes back. It is told the reward of the action it chose and no
 other, so peeking is impossible.
 """
@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 
+from showdown.config import Configuration
 from showdown.history import Batch as Batch  # for policies that train on batches
 from showdown.history import History
 from showdown.problem import ProblemSpec
@@ -26,15 +27,11 @@ def all_finite(state: State) -> jax.Array:
     return jnp.array([jnp.isfinite(leaf).all() for leaf in floats]).all()
 
 
-class Policy(ABC):
+class Policy(Configuration, ABC):
     """Base of every policy; subclasses are decorated with `@config`."""
 
-    numerics: ClassVar[int] = 1  # bump when a fix moves numbers: older cells are then not reused
     reference: ClassVar[str] = ""  # where the method comes from
     refit_every: int = 0  # steps between refits; 0 means never
-
-    def check(self) -> None:
-        """Raise UsageError if the fields make no policy."""
 
     @property
     def frozen(self) -> bool:

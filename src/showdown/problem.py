@@ -1,6 +1,6 @@
 """What a problem is: something that begins an episode and, at every step, gives a context and a reward per action.
 
-A problem is a configuration (see `config.py`). Its data, if it has any, is loaded once and shared by all trials; what
+A problem is a configuration (see `config/`). Its data, if it has any, is loaded once and shared by all trials; what
 varies by trial (an order of rows, coefficients, noise) is an episode. Everything is drawn before play, so all policies
 of a trial meet the same contexts and the same noise.
 """
@@ -8,9 +8,11 @@ of a trial meet the same contexts and the same noise.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
+
+from showdown.config import Configuration
 
 Tables = Any  # a PyTree of arrays shared by all trials
 Episode = Any  # a PyTree of arrays that belongs to one trial
@@ -31,14 +33,10 @@ class Round(NamedTuple):
     means: jax.Array  # (num_actions,) expected
 
 
-class Problem(ABC):
+class Problem(Configuration, ABC):
     """Base of every problem; subclasses are decorated with `@config`."""
 
-    numerics: ClassVar[int] = 1  # bump when a fix moves numbers: older cells are then not reused
     horizon: int  # steps of one trial
-
-    def check(self) -> None:
-        """Raise UsageError if the fields make no problem."""
 
     def load(self) -> Tables:
         """Read the data, on the host. Called once, outside any compiled program."""

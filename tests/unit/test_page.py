@@ -12,8 +12,10 @@ import pytest
 
 from showdown.analysis.curves import mean_curve, thin
 from showdown.bench.store import Store
-from showdown.config import canonical
+from showdown.config import canonical, config, param, required, to_json
 from showdown.errors import UsageError
+from showdown.policies import policies
+from showdown.policy import Policy
 from showdown.report.page import compact, configuration
 from showdown.report.page.collect import collect
 from showdown.report.page.ranking import cliques, rank_test
@@ -232,6 +234,26 @@ def test_a_configuration_is_read_layer_by_layer(folder):
         {"of": "A", "field": "layers", "value": "(4, 2)"},
         {"of": "A", "field": "prior", "value": "none"},
     ]
+
+
+def test_fields_of_a_plug_in_and_of_a_tuple_of_configurations_are_explained():
+    inner = policies.get("LinPost").inner
+    stored_policy = to_json(Chorus(inner=inner, members=(inner, inner)), numerics=True)
+    assert stored_policy["source"]
+    rows = configuration.rows(stored_policy)
+    assert rows[0] == {"of": "Chorus", "field": "volume", "value": "0.5"}  # where it was written is no field
+    assert [row["of"] for row in rows].count("LinearKnownNoise") == 3 * 4
+    assert configuration.comments(stored_policy)["Chorus.volume"] == "how loud"
+    assert configuration.comments(stored_policy)["LinearKnownNoise.prior_precision"].startswith("λ")
+    assert configuration.comments({**stored_policy, "pitch": 1}) == {}  # of another version
+    assert configuration.family(stored_policy) == "Linear known noise"
+
+
+@config
+class Chorus:
+    inner: Policy = param(required, "who leads")
+    members: tuple[Policy, ...] = param(required, "who sings")
+    volume: float = param(0.5, "how loud")
 
 
 def test_rank_test_needs_three_policies(frame_of):

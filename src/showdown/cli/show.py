@@ -25,7 +25,7 @@ def show_command(
     load: Annotated[list[Path] | None, LOAD] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
-    """Show every field with its comment, how a preset differs from its base, and the reference."""
+    """Show every field with its explanation, how a preset differs from its base, and the reference."""
     load_files(load)
     about = describe(name)
     if as_json:
@@ -97,17 +97,18 @@ def summary(registry: Any, entry: Any) -> str:
 
 
 def _fields(value: Any) -> list[dict[str, Any]]:
-    from showdown.config import field_comments, is_config, layers
+    from showdown.config import parameters
 
-    rows = []
-    for layer in layers(value):
-        comments = field_comments(type(layer))
-        for field in dataclasses.fields(layer):
-            item = getattr(layer, field.name)
-            if not is_config(item):
-                comment = comments.get(field.name, "")
-                rows.append({"name": field.name, "value": item, "comment": comment, "of": type(layer).__name__})
-    return rows
+    return [
+        {
+            "name": each.field,
+            "value": each.value,
+            "comment": each.explanation,
+            "of": each.of,
+            "search": each.search.plain() if each.search else None,
+        }
+        for each in parameters(value)
+    ]
 
 
 def _text(about: dict[str, Any]) -> str:

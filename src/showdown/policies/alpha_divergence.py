@@ -31,10 +31,10 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from showdown.config import config
+from showdown.config import at_least, config, integers, log, param, positive
 from showdown.keys import role_key
 from showdown.policies import policies
-from showdown.policies.neural import PAPER, at_least, positive
+from showdown.policies.neural import PAPER
 from showdown.policies.variational import Belief, VariationalPolicy
 from showdown.policies.wrappers import WarmUp
 from showdown.policy import Batch, Policy
@@ -46,17 +46,16 @@ from showdown.problem import ProblemSpec
 @config
 class AlphaDivergence(VariationalPolicy):
     reference = f"Hernández-Lobato et al. 2016, https://arxiv.org/abs/1511.03243; {PAPER}"
-    alpha: float = 0.1  # α: 0 is variational inference (not allowed itself), 1 near expectation propagation
-    samples: int = 10  # K: networks drawn per optimiser step
-    prior_variance: float = 0.1  # v0: of every weight and bias
-    learn_noise: bool = False  # learn each action's noise, starting at σ and without a prior, as released
-    scrambled: bool = False  # pair ln f with the wrong samples, as released
-
-    def check(self) -> None:
-        super().check()
-        at_least("samples", self.samples, 1)
-        positive("alpha", self.alpha)
-        positive("prior_variance", self.prior_variance)
+    alpha: float = param(
+        0.1,
+        "α: 0 is variational inference (not allowed itself), 1 near expectation propagation",
+        positive,
+        log(1e-3, 2),
+    )
+    samples: int = param(10, "K: networks drawn per optimiser step", at_least(1), integers(1, 20))
+    prior_variance: float = param(0.1, "v0: of every weight and bias", positive, log(1e-3, 10))
+    learn_noise: bool = param(False, "learn each action's noise, starting at σ and without a prior, as released")
+    scrambled: bool = param(False, "pair ln f with the wrong samples, as released")
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> Fit:
         return self.begin(key, spec, random_biases=True, learned_noise=self.learn_noise)

@@ -29,10 +29,10 @@ from typing import Literal
 import jax
 import jax.numpy as jnp
 
-from showdown.config import config
+from showdown.config import config, log, param, positive
 from showdown.keys import role_key
 from showdown.policies import policies
-from showdown.policies.neural import PAPER, positive
+from showdown.policies.neural import PAPER
 from showdown.policies.variational import Belief, VariationalPolicy
 from showdown.policies.wrappers import WarmUp
 from showdown.policy import Batch, Policy
@@ -46,14 +46,12 @@ VARIANCE_FLOOR = 1e-6  # added under the root of the local reparametrisation, wh
 @config
 class BayesByBackprop(VariationalPolicy):
     reference = f"Blundell et al. 2015, https://arxiv.org/abs/1505.05424; {PAPER}"
-    prior: Literal["inputs", "weights", "noise"] = (
-        "inputs"  # weights N(0, 2/inputs); N(0, σ_p²); or 2/inputs and σ learned
+    prior: Literal["inputs", "weights", "noise"] = param(
+        "inputs", "weights N(0, 2/inputs); N(0, σ_p²); or 2/inputs and σ learned"
     )
-    prior_deviation: float = 1.0  # σ_p: of every weight, or of the log noise where that is learned; else not used
-
-    def check(self) -> None:
-        super().check()
-        positive("prior_deviation", self.prior_deviation)
+    prior_deviation: float = param(
+        1.0, "σ_p: of every weight, or of the log noise where that is learned; else not used", positive, log(0.01, 10)
+    )
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> Fit:
         return self.begin(key, spec, random_biases=False, learned_noise=self.prior == "noise")

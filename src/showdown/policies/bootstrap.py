@@ -23,11 +23,11 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from showdown.config import config
+from showdown.config import at_least, config, integers, linear, param, positive_probability
 from showdown.keys import role_key
 from showdown.policies import policies
 from showdown.policies.greedy_network import GreedyNetwork
-from showdown.policies.neural import PAPER, at_least, probability
+from showdown.policies.neural import PAPER
 from showdown.policies.wrappers import WarmUp
 from showdown.policy import Batch, History, Policy
 from showdown.posteriors.training import Fit
@@ -42,13 +42,10 @@ class BootstrapState(NamedTuple):
 @config
 class Bootstrap(GreedyNetwork):
     reference = f"Osband et al. 2016, https://arxiv.org/abs/1602.04621; {PAPER}"
-    num_networks: int = 10  # q: how many networks
-    inclusion_probability: float = 1.0  # p: probability that a point enters a network's data
-
-    def check(self) -> None:
-        super().check()
-        at_least("num_networks", self.num_networks, 1)
-        probability("inclusion_probability", self.inclusion_probability)
+    num_networks: int = param(10, "q: how many networks", at_least(1), integers(1, 20))
+    inclusion_probability: float = param(
+        1.0, "p: probability that a point enters a network's data", positive_probability, linear(0.3, 1)
+    )
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> BootstrapState:
         keys = jax.random.split(role_key(key, "networks"), self.num_networks)

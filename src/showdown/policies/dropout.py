@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import jax
 
-from showdown.config import config
+from showdown.config import config, linear, param, positive_probability
 from showdown.policies import policies
 from showdown.policies.greedy_network import GreedyNetwork
-from showdown.policies.neural import PAPER, probability
+from showdown.policies.neural import PAPER
 from showdown.policies.wrappers import WarmUp
 from showdown.policy import Policy
 from showdown.posteriors import network
@@ -30,11 +30,9 @@ from showdown.posteriors.network import Network
 @config
 class Dropout(GreedyNetwork):
     reference = f"Gal, Ghahramani 2016, https://arxiv.org/abs/1506.02142; {PAPER}"
-    keep_probability: float = 0.8  # p: probability that a hidden unit is kept
-
-    def check(self) -> None:
-        super().check()
-        probability("keep_probability", self.keep_probability)
+    keep_probability: float = param(
+        0.8, "p: probability that a hidden unit is kept", positive_probability, linear(0.3, 1)
+    )
 
     def predict(self, key: jax.Array, parameters: Network, contexts: jax.Array) -> jax.Array:
         return network.predict_with_dropout(key, parameters, contexts, self.keep_probability)

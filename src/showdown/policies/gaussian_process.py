@@ -44,9 +44,9 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from showdown.config import config
+from showdown.config import at_least, config, integers, log, param, positive
 from showdown.policies import policies
-from showdown.policies.neural import PAPER, at_least, positive
+from showdown.policies.neural import PAPER
 from showdown.policies.wrappers import WarmUp
 from showdown.policy import Batch, History, Thompson
 from showdown.posteriors import float64, gaussian_process, multitask_kernel, training
@@ -89,23 +89,23 @@ class ProcessPolicy(Thompson):
 
     numerics = 2  # 2: float64 arrays are kept whole on a GPU too
     reference = PAPER
-    combination: Combination = "sum"  # of the Matérn and the linear kernel
-    task_dim: int = 5  # coordinates of each action's latent vector
-    reward_scale: Literal["pooled", "own", "released"] = "pooled"  # mean, deviation: of all, by action, as released
-    draws: Literal["posterior", "squared"] = "posterior"  # their covariance: the posterior's, or its square as released
-    training_steps: int = 100  # Adam steps per refit
-    refit_every: int = 50  # contexts between refits
-    learning_rate: float = 0.01  # of Adam, constant
-    train_until: int = 0  # contexts after which hyper-parameters stand still; 0 means never, as released
+    combination: Combination = param("sum", "of the Matérn and the linear kernel")
+    task_dim: int = param(5, "coordinates of each action's latent vector", at_least(1), integers(1, 10))
+    reward_scale: Literal["pooled", "own", "released"] = param(
+        "pooled", "mean, deviation: of all, by action, as released"
+    )
+    draws: Literal["posterior", "squared"] = param(
+        "posterior", "their covariance: the posterior's, or its square as released"
+    )
+    training_steps: int = param(100, "Adam steps per refit", at_least(1), integers(10, 500))
+    refit_every: int = param(50, "contexts between refits", at_least(1), integers(10, 200))
+    learning_rate: float = param(0.01, "of Adam, constant", positive, log(1e-4, 0.1))
+    train_until: int = param(
+        0, "contexts after which hyper-parameters stand still; 0 means never, as released", at_least(0)
+    )
 
     def diagnostics(self, state: Any) -> dict[str, jax.Array]:
         return {"jitter": state.jitter}
-
-    def check(self) -> None:
-        for name in ("task_dim", "training_steps", "refit_every"):
-            at_least(name, getattr(self, name), 1)
-        at_least("train_until", self.train_until, 0)
-        positive("learning_rate", self.learning_rate)
 
     def steps_now(self, history: History) -> jax.Array | int:
         """Training steps of this refit."""
@@ -179,11 +179,7 @@ class ProcessPolicy(Thompson):
 
 @config
 class GaussianProcess(ProcessPolicy):
-    max_points: int = 1000  # observations kept: the first ones
-
-    def check(self) -> None:
-        super().check()
-        at_least("max_points", self.max_points, 1)
+    max_points: int = param(1000, "observations kept: the first ones", at_least(1), integers(100, 2000))
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> ProcessState:
         size, ones = self.max_points, jnp.ones(spec.num_actions)

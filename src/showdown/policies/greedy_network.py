@@ -30,11 +30,10 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 
-from showdown.config import config
-from showdown.errors import UsageError
+from showdown.config import config, linear, log, non_negative, param, positive
 from showdown.keys import role_key
 from showdown.policies import policies
-from showdown.policies.neural import NeuralPolicy, positive
+from showdown.policies.neural import NeuralPolicy
 from showdown.policies.wrappers import EpsilonGreedy, WarmUp
 from showdown.policy import Batch, History, Policy
 from showdown.posteriors import network, training
@@ -47,19 +46,12 @@ from showdown.problem import ProblemSpec
 class GreedyNetwork(NeuralPolicy):
     """The base network: its state is the fit alone."""
 
-    learning_rate: float = 1.0  # γ0: learning rate of the first update
-    learning_rate_decay: float = 0.55  # ρ: the rate is γ0 / (1 + ρ·updates so far)
-    reset_learning_rate: bool = False  # count updates from zero at every training
-    gradient_clip: float = 5.0  # largest global norm of a gradient
-    initial_scale: float = 0.3  # initial weights are uniform on ± this
-    layer_norm: bool = False  # normalise the units of each hidden layer
-
-    def check(self) -> None:
-        super().check()
-        for name in ("learning_rate", "gradient_clip", "initial_scale"):
-            positive(name, getattr(self, name))
-        if self.learning_rate_decay < 0:
-            raise UsageError(f"learning_rate_decay must not be negative, and is {self.learning_rate_decay}")
+    learning_rate: float = param(1.0, "γ0: learning rate of the first update", positive, log(1e-3, 10))
+    learning_rate_decay: float = param(0.55, "ρ: the rate is γ0 / (1 + ρ·updates so far)", non_negative, linear(0, 5))
+    reset_learning_rate: bool = param(False, "count updates from zero at every training")
+    gradient_clip: float = param(5.0, "largest global norm of a gradient", positive, log(0.1, 100))
+    initial_scale: float = param(0.3, "initial weights are uniform on ± this", positive, log(0.01, 1))
+    layer_norm: bool = param(False, "normalise the units of each hidden layer")
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> Fit:
         return self.init_fit(key, spec)

@@ -24,8 +24,7 @@ from typing import Any, Literal, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from showdown.config import config
-from showdown.errors import UsageError
+from showdown.config import config, log, param, positive
 from showdown.policies import policies
 from showdown.policies.wrappers import EpsilonGreedy, WarmUp
 from showdown.policy import Policy, Thompson
@@ -49,10 +48,6 @@ class _Linear(Thompson):
     covariance: Covariance
     prior_precision: float
     intercept: bool
-
-    def check(self) -> None:
-        if self.prior_precision <= 0:
-            raise UsageError(f"prior_precision must be positive, not {self.prior_precision}")
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> LinearState:
         dim = spec.context_dim + self.intercept
@@ -94,15 +89,10 @@ class _Linear(Thompson):
 class LinearKnownNoise(_Linear):
     """The noise variance is assumed; the value of an action is Gaussian."""
 
-    covariance: Covariance = "full"  # what is sampled from: Σ, diag(Σ) or 1/diag(Σ⁻¹)
-    prior_precision: float = 0.25  # λ: ridge prior, coefficients ~ N(0, I/λ)
-    noise_variance: float = 0.25  # σ²: assumed variance of rewards
-    intercept: bool = True  # append a constant 1 to the context
-
-    def check(self) -> None:
-        super().check()
-        if self.noise_variance <= 0:
-            raise UsageError(f"noise_variance must be positive, not {self.noise_variance}")
+    covariance: Covariance = param("full", "what is sampled from: Σ, diag(Σ) or 1/diag(Σ⁻¹)")
+    prior_precision: float = param(0.25, "λ: ridge prior, coefficients ~ N(0, I/λ)", positive, log(1e-3, 1e3))
+    noise_variance: float = param(0.25, "σ²: assumed variance of rewards", positive, log(1e-3, 10))
+    intercept: bool = param(True, "append a constant 1 to the context")
 
     def scores(self, key: jax.Array, state: LinearState, context: jax.Array) -> jax.Array:
         design = self.design(context)
@@ -128,18 +118,13 @@ class LinearGreedy(LinearKnownNoise):
 class LinearUnknownNoise(_Linear):
     """The noise variance has an inverse-gamma belief per action; the value of an action is Student-t."""
 
-    covariance: Covariance = "full"  # what is sampled from: σ²Σ, σ²diag(Σ) or σ²/diag(Σ⁻¹)
-    prior_precision: float = 0.25  # λ: ridge prior, coefficients ~ N(0, σ²I/λ)
-    noise_shape: float = 6.0  # a0: shape of the inverse-gamma prior on the noise variance
-    noise_rate: float = 6.0  # b0: its rate
-    intercept: bool = True  # append a constant 1 to the context
-
-    def check(self) -> None:
-        super().check()
-        if self.noise_shape <= 0 or self.noise_rate <= 0:
-            raise UsageError(
-                f"noise_shape and noise_rate must be positive, not {self.noise_shape} and {self.noise_rate}"
-            )
+    covariance: Covariance = param("full", "what is sampled from: σ²Σ, σ²diag(Σ) or σ²/diag(Σ⁻¹)")
+    prior_precision: float = param(0.25, "λ: ridge prior, coefficients ~ N(0, σ²I/λ)", positive, log(1e-3, 1e3))
+    noise_shape: float = param(
+        6.0, "a0: shape of the inverse-gamma prior on the noise variance", positive, log(1e-2, 1e2)
+    )
+    noise_rate: float = param(6.0, "b0: its rate", positive, log(1e-2, 1e2))
+    intercept: bool = param(True, "append a constant 1 to the context")
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> LinearState:
         ones = jnp.ones(spec.num_actions)

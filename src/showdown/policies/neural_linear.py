@@ -27,11 +27,10 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from showdown.config import config
+from showdown.config import at_least, config, integers, log, param, positive
 from showdown.keys import role_key
 from showdown.policies import policies
 from showdown.policies.greedy_network import GreedyNetwork
-from showdown.policies.neural import positive
 from showdown.policies.wrappers import WarmUp
 from showdown.policy import History, Policy
 from showdown.posteriors import moments, network, regression
@@ -52,16 +51,13 @@ class NeuralLinearState(NamedTuple):
 @config
 class NeuralLinear(GreedyNetwork):
     numerics = 2  # 2: history is summed in chunks of 256 rows
-    training_steps: int = 20  # t_s: optimiser steps per training
-    prior_precision: float = 0.25  # λ: ridge prior, coefficients ~ N(0, σ²I/λ)
-    noise_shape: float = 3.0  # a0: shape of the inverse-gamma prior on the noise variance
-    noise_rate: float = 3.0  # b0: its rate
-    posterior_precision: Precision = "highest"  # of features and Gram matrices: highest is full float32
-
-    def check(self) -> None:
-        super().check()
-        for name in ("prior_precision", "noise_shape", "noise_rate"):
-            positive(name, getattr(self, name))
+    training_steps: int = param(20, "t_s: optimiser steps per training", at_least(1), integers(10, 1000))
+    prior_precision: float = param(0.25, "λ: ridge prior, coefficients ~ N(0, σ²I/λ)", positive, log(1e-3, 1e3))
+    noise_shape: float = param(
+        3.0, "a0: shape of the inverse-gamma prior on the noise variance", positive, log(1e-2, 1e2)
+    )
+    noise_rate: float = param(3.0, "b0: its rate", positive, log(1e-2, 1e2))
+    posterior_precision: Precision = param("highest", "of features and Gram matrices: highest is full float32")
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> NeuralLinearState:
         width = self.sizes(spec)[-1][0]

@@ -35,11 +35,11 @@ from typing import Literal, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from showdown.config import config
+from showdown.config import at_least, config, integers, linear, log, param, positive
 from showdown.keys import role_key
 from showdown.policies import policies
 from showdown.policies.greedy_network import GreedyNetwork
-from showdown.policies.neural import PAPER, at_least, positive
+from showdown.policies.neural import PAPER
 from showdown.policies.wrappers import WarmUp
 from showdown.policy import History, Policy
 from showdown.posteriors import network
@@ -61,19 +61,21 @@ class ParameterNoiseState(NamedTuple):
 class ParameterNoise(GreedyNetwork):
     numerics = 2  # 2: random numbers of an adaptation are drawn by its index
     reference = f"Plappert et al. 2018, https://arxiv.org/abs/1706.01905; {PAPER}"
-    layer_norm: bool = True  # normalise the units of each hidden layer
-    noise: float = 0.01  # σ: initial standard deviation of the noise on every parameter
-    epsilon: float = 0.01  # ε: initial level of the ε-greedy policy whose divergence is the target
-    epsilon_decay: float = 0.99  # ε is multiplied by this each time the noise is adapted
-    adapt_per: Literal["training", "context"] = "training"  # how often: after each training, or once per context played
-    distance_samples: int = 300  # past contexts on which clean and perturbed outputs are compared
-    threshold: Literal["clamped", "published"] = "clamped"  # ε above 1: taken as 1, or put into δ as released
-
-    def check(self) -> None:
-        super().check()
-        at_least("distance_samples", self.distance_samples, 1)
-        for name in ("noise", "epsilon", "epsilon_decay"):
-            positive(name, getattr(self, name))
+    layer_norm: bool = param(True, "normalise the units of each hidden layer")
+    noise: float = param(0.01, "σ: initial standard deviation of the noise on every parameter", positive, log(1e-3, 10))
+    epsilon: float = param(
+        0.01, "ε: initial level of the ε-greedy policy whose divergence is the target", positive, log(1e-3, 3)
+    )
+    epsilon_decay: float = param(
+        0.99, "ε is multiplied by this each time the noise is adapted", positive, linear(0.9, 1)
+    )
+    adapt_per: Literal["training", "context"] = param(
+        "training", "how often: after each training, or once per context played"
+    )
+    distance_samples: int = param(
+        300, "past contexts on which clean and perturbed outputs are compared", at_least(1), integers(50, 1000)
+    )
+    threshold: Literal["clamped", "published"] = param("clamped", "ε above 1: taken as 1, or put into δ as released")
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> ParameterNoiseState:
         noise, epsilon = (jnp.asarray(value, jnp.float32) for value in (self.noise, self.epsilon))

@@ -31,11 +31,10 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from showdown.config import config
-from showdown.errors import UsageError
+from showdown.config import at_least, config, integers, linear, log, param, positive, required, strictly_between
 from showdown.keys import role_key
 from showdown.policies import policies
-from showdown.policies.neural import PAPER, NeuralPolicy, at_least, positive
+from showdown.policies.neural import PAPER, NeuralPolicy
 from showdown.policies.wrappers import WarmUp
 from showdown.policy import Batch, History, Policy
 from showdown.posteriors import gradient_noise, network, training
@@ -52,20 +51,14 @@ class WalkState(NamedTuple):
 class _GradientWalk(NeuralPolicy):
     """What the two samplers share."""
 
-    burn_in: int = 500  # gradients observed before the parameters move
-    moment_decay: float = 0.9  # of the exponential average behind the gradient's variance
-    noise: float  # σ: standard deviation of rewards
-    step_cap: float  # largest step per coordinate
-    gradient_clip: float = 5.0  # largest global norm of a gradient
-    initial_scale: float = 0.3  # initial weights are uniform on ± this
-
-    def check(self) -> None:
-        super().check()
-        at_least("burn_in", self.burn_in, 0)
-        for name in ("noise", "step_cap", "gradient_clip", "initial_scale"):
-            positive(name, getattr(self, name))
-        if not 0 < self.moment_decay < 1:
-            raise UsageError(f"moment_decay must lie strictly between 0 and 1, not {self.moment_decay}")
+    burn_in: int = param(500, "gradients observed before the parameters move", at_least(0), integers(0, 5000))
+    moment_decay: float = param(
+        0.9, "of the exponential average behind the gradient's variance", strictly_between(0, 1), linear(0.1, 0.99)
+    )
+    noise: float = param(required, "σ: standard deviation of rewards", positive, log(0.01, 10))
+    step_cap: float = param(required, "largest step per coordinate", positive, log(1e-4, 1))
+    gradient_clip: float = param(5.0, "largest global norm of a gradient", positive, log(0.1, 100))
+    initial_scale: float = param(0.3, "initial weights are uniform on ± this", positive, log(0.01, 1))
 
     @abstractmethod
     def change(self, key: jax.Array, gradient: Network, variances: Network, points: jax.Array) -> Network:
@@ -112,13 +105,11 @@ class FisherScoring(_GradientWalk):
     """SGFS: the gradient's own noise, and as much again as the preconditioner asks for."""
 
     reference = f"Ahn, Korattikara, Welling 2012, https://arxiv.org/abs/1206.6380; {PAPER}"
-    learning_rate: float = 0.014  # ε: small steps with much injected noise, or large ones with little
-    noise: float = 0.75  # σ: standard deviation of rewards
-    step_cap: float = 0.01  # largest step per coordinate
-
-    def check(self) -> None:
-        super().check()
-        positive("learning_rate", self.learning_rate)
+    learning_rate: float = param(
+        0.014, "ε: small steps with much injected noise, or large ones with little", positive, log(1e-3, 1)
+    )
+    noise: float = param(0.75, "σ: standard deviation of rewards", positive, log(0.01, 10))
+    step_cap: float = param(0.01, "largest step per coordinate", positive, log(1e-4, 1))
 
     def change(self, key: jax.Array, gradient: Network, variances: Network, points: jax.Array) -> Network:
         return gradient_noise.fisher_scoring(key, gradient, variances, points, self.learning_rate, self.step_cap)
@@ -129,8 +120,8 @@ class ConstantSGD(_GradientWalk):
     """ConstSGD: the step size alone is matched to the gradient's noise."""
 
     reference = f"Mandt, Hoffman, Blei 2016, https://arxiv.org/abs/1602.02666; {PAPER}"
-    noise: float = 0.5  # σ: standard deviation of rewards
-    step_cap: float = 0.1  # largest step per coordinate
+    noise: float = param(0.5, "σ: standard deviation of rewards", positive, log(0.01, 10))
+    step_cap: float = param(0.1, "largest step per coordinate", positive, log(1e-4, 1))
 
     def change(self, key: jax.Array, gradient: Network, variances: Network, points: jax.Array) -> Network:
         return gradient_noise.constant_sgd(gradient, variances, points, self.step_cap)

@@ -32,10 +32,9 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from showdown.config import config
+from showdown.config import at_least, config, fraction, integers, log, param
 from showdown.policies import policies
 from showdown.policies.gaussian_process import ProcessPolicy, RewardScale
-from showdown.policies.neural import at_least, fraction
 from showdown.policies.wrappers import WarmUp
 from showdown.policy import Batch, History
 from showdown.posteriors import float64, moments, multitask_kernel, regression, training
@@ -67,15 +66,11 @@ class SparseState(NamedTuple):
 
 @config
 class SparseGaussianProcess(ProcessPolicy):
-    num_inducing: int = 300  # inducing points
-    batch_size: int = 512  # B: examples per training step
-    natural_rate: float = 0.1  # ρ: part of the way to a batch's best posterior that each training step goes
-
-    def check(self) -> None:
-        super().check()
-        at_least("num_inducing", self.num_inducing, 1)
-        at_least("batch_size", self.batch_size, 1)
-        fraction("natural_rate", self.natural_rate, "a part of the way")
+    num_inducing: int = param(300, "inducing points", at_least(1), integers(50, 500))
+    batch_size: int = param(512, "B: examples per training step", at_least(1), integers(32, 1024))
+    natural_rate: float = param(
+        0.1, "ρ: part of the way to a batch's best posterior that each training step goes", fraction, log(0.01, 1)
+    )
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> SparseState:
         size, ones = self.num_inducing, jnp.ones(spec.num_actions)

@@ -14,9 +14,9 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from showdown.config import config
+from showdown.config import at_least, config, integers, log, param, positive
 from showdown.keys import role_key
-from showdown.policies.neural import NeuralPolicy, at_least, positive
+from showdown.policies.neural import NeuralPolicy
 from showdown.policy import Batch, History
 from showdown.posteriors import training, variational
 from showdown.posteriors.schedule import decaying_steps
@@ -33,17 +33,16 @@ class Belief(NamedTuple):
 
 @config
 class VariationalPolicy(NeuralPolicy):
-    learning_rate: float = 0.001  # of Adam, constant
-    initial_training_steps: int = 10_000  # optimiser steps of the first training
-    decaying_trainings: int = 100  # trainings over which the number of steps falls to training_steps
-    noise: float = 0.1  # σ: standard deviation of rewards, or its initial value where it is learned
-
-    def check(self) -> None:
-        super().check()
-        at_least("initial_training_steps", self.initial_training_steps, 1)
-        at_least("decaying_trainings", self.decaying_trainings, 1)
-        positive("learning_rate", self.learning_rate)
-        positive("noise", self.noise)
+    learning_rate: float = param(0.001, "of Adam, constant", positive, log(1e-5, 0.1))
+    initial_training_steps: int = param(
+        10_000, "optimiser steps of the first training", at_least(1), integers(100, 20_000)
+    )
+    decaying_trainings: int = param(
+        100, "trainings over which the number of steps falls to training_steps", at_least(1), integers(1, 200)
+    )
+    noise: float = param(
+        0.1, "σ: standard deviation of rewards, or its initial value where it is learned", positive, log(1e-3, 10)
+    )
 
     def begin(self, key: jax.Array, spec: ProblemSpec, *, random_biases: bool, learned_noise: bool) -> Fit:
         layers = variational.init(role_key(key, "layers"), self.sizes(spec), random_biases)

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from showdown.config import config
+from showdown.config import between, config, integers, linear, log, non_negative, param, probability, required
 from showdown.errors import UsageError
 from showdown.keys import role_key
 from showdown.policy import History, Policy, State
@@ -36,9 +36,6 @@ class Wrapper(Policy):
     def frozen(self) -> bool:
         return self.inner.frozen
 
-    def check(self) -> None:
-        self.inner.check()
-
     def init(self, key: jax.Array, spec: ProblemSpec) -> WrappedState:
         return WrappedState(self.inner.init(key, spec), jnp.int32(spec.num_actions))
 
@@ -58,13 +55,8 @@ class Wrapper(Policy):
 class WarmUp(Wrapper):
     """Play every action `pulls` times in turn, whatever the context, then hand over; `inner` learns from the start."""
 
-    inner: Policy  # the policy that plays afterwards
-    pulls: int = 3  # s: pulls of each action before the policy decides
-
-    def check(self) -> None:
-        super().check()
-        if self.pulls < 0:
-            raise UsageError(f"pulls must not be negative, and is {self.pulls}")
+    inner: Policy = param(required, "the policy that plays afterwards")
+    pulls: int = param(3, "s: pulls of each action before the policy decides", non_negative, integers(0, 10))
 
     def act(self, key: jax.Array, state: WrappedState, context: jax.Array, step: jax.Array) -> jax.Array:
         chosen = self.inner.act(key, state.inner, context, step)
@@ -75,17 +67,13 @@ class WarmUp(Wrapper):
 class EpsilonGreedy(Wrapper):
     """With probability `epsilon` play an action at random (all equally likely), otherwise what `inner` says."""
 
-    inner: Policy  # the policy that plays otherwise
-    epsilon: float = 0.01  # ε: probability of a random action, at first
-    decay: float = 1.0  # ε is multiplied by this as time passes; 1 keeps it
-    decay_per: Literal["context", "training"] = "context"  # how often: every step, or every refit of `inner`
+    inner: Policy = param(required, "the policy that plays otherwise")
+    epsilon: float = param(0.01, "ε: probability of a random action, at first", probability, log(1e-3, 0.5))
+    decay: float = param(1.0, "ε is multiplied by this as time passes; 1 keeps it", between(0, 1), linear(0.9, 1.0))
+    decay_per: Literal["context", "training"] = param("context", "how often: every step, or every refit of `inner`")
 
     def check(self) -> None:
         super().check()
-        for name, value in (("epsilon", self.epsilon), ("decay", self.decay)):
-            if not 0 <= value <= 1:
-                what = "is a probability and" if name == "epsilon" else "of epsilon"
-                raise UsageError(f"{name} {what} must lie between 0 and 1, not {value}")
         if self.decay_per == "training" and not self.refit_every:
             raise UsageError("decay_per=training needs a policy that trains every so many steps, and this one does not")
 

@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from showdown.config import config
+from showdown.config import at_least, config, param
 from showdown.data.parsed_cache import Arrays, parsed
 from showdown.problems import problems
 from showdown.problems.rows import LabelledRows, LabelledTables, classification_tables
@@ -45,7 +45,7 @@ def parse(*streams: BinaryIO) -> Arrays:
 
 @config
 class Adult(LabelledRows):
-    horizon: int = 45_222  # steps of one trial
+    horizon: int = param(45_222, "steps of one trial", at_least(1))
 
     def load(self) -> LabelledTables:
         return classification_tables(**parsed("adult", parse), num_classes=NUM_ACTIONS)

@@ -24,7 +24,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from showdown.config import config
+from showdown.config import at_least, config, param
 from showdown.data.parsed_cache import Arrays, parsed
 from showdown.errors import InvalidProblemError
 from showdown.problem import ProblemSpec
@@ -73,7 +73,7 @@ def parse(stream: BinaryIO) -> Arrays:
 
 @config
 class Census(LabelledRows):
-    horizon: int = 250_000  # steps of one trial
+    horizon: int = param(250_000, "steps of one trial", at_least(1))
 
     def load(self) -> CensusTables:
         return CensusTables(**parsed("census", parse), payoffs=np.eye(NUM_ACTIONS, dtype=np.float32))

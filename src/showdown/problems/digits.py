@@ -18,7 +18,7 @@ from functools import cache
 
 import numpy as np
 
-from showdown.config import config
+from showdown.config import at_least, config, param
 from showdown.errors import MissingDataError
 from showdown.problems import problems
 from showdown.problems.rows import LabelledRows, LabelledTables, classification_tables
@@ -40,7 +40,7 @@ def _images() -> tuple[np.ndarray, np.ndarray]:
 
 @config
 class Digits(LabelledRows):
-    horizon: int = 1_797  # steps of one trial
+    horizon: int = param(1_797, "steps of one trial", at_least(1))
 
     def load(self) -> LabelledTables:
         return classification_tables(*_images(), num_classes=NUM_ACTIONS)

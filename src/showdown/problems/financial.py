@@ -21,7 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from showdown.config import config
+from showdown.config import at_least, config, param
 from showdown.data.parsed_cache import Arrays, parsed
 from showdown.keys import role_key
 from showdown.problem import Problem, ProblemSpec, Round
@@ -51,7 +51,7 @@ def parse(stream: BinaryIO) -> Arrays:
 
 @config
 class Financial(Problem):
-    horizon: int = 3_713  # steps of one trial
+    horizon: int = param(3_713, "steps of one trial", at_least(1))
 
     def load(self) -> FinancialTables:
         return FinancialTables(**parsed("financial", parse))

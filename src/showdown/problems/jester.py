@@ -20,7 +20,7 @@ from typing import BinaryIO, NamedTuple
 import jax
 import numpy as np
 
-from showdown.config import config
+from showdown.config import at_least, config, param
 from showdown.data.parsed_cache import Arrays, parsed
 from showdown.keys import role_key
 from showdown.problem import Problem, ProblemSpec, Round
@@ -52,7 +52,7 @@ def parse(stream: BinaryIO) -> Arrays:
 
 @config
 class Jester(Problem):
-    horizon: int = 19_181  # steps of one trial
+    horizon: int = param(19_181, "steps of one trial", at_least(1))
 
     def load(self) -> JesterTables:
         return JesterTables(**parsed("jester", parse))

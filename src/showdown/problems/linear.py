@@ -17,8 +17,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from showdown.config import config
-from showdown.errors import UsageError
+from showdown.config import at_least, config, non_negative, param
 from showdown.keys import role_key
 from showdown.problem import Problem, ProblemSpec, Round, Tables
 from showdown.problems import problems
@@ -32,18 +31,10 @@ class LinearEpisode(NamedTuple):
 
 @config
 class Linear(Problem):
-    context_dim: int = 10  # d
-    num_actions: int = 8  # k
-    noise: float = 0.01  # action j's rewards have standard deviation noise·(j + 1)
-    horizon: int = 2_000  # steps of one trial
-
-    def check(self) -> None:
-        if self.context_dim < 1:
-            raise UsageError(f"context_dim must be at least 1, not {self.context_dim}")
-        if self.num_actions < 2:
-            raise UsageError(f"num_actions must be at least 2, or there is nothing to choose; it is {self.num_actions}")
-        if self.noise < 0:
-            raise UsageError(f"noise must not be negative, and is {self.noise}")
+    context_dim: int = param(10, "d: numbers in a context", at_least(1))
+    num_actions: int = param(8, "k: number of actions", at_least(2, "or there is nothing to choose"))
+    noise: float = param(0.01, "action j's rewards have standard deviation noise·(j + 1)", non_negative)
+    horizon: int = param(2_000, "steps of one trial", at_least(1))
 
     def spec(self, tables: Tables) -> ProblemSpec:
         return ProblemSpec(self.context_dim, self.num_actions)
@@ -73,12 +64,8 @@ class Linear(Problem):
 
 @config
 class SparseLinear(Linear):
-    num_actions: int = 7  # k
-
-    def check(self) -> None:
-        super().check()
-        if self.context_dim < 3:
-            raise UsageError(f"context_dim must be at least 3 (a third is kept), not {self.context_dim}")
+    context_dim: int = param(10, "d: numbers in a context", at_least(3, "a third is kept"))
+    num_actions: int = param(7, "k: number of actions", at_least(2, "or there is nothing to choose"))
 
     def support(self, key: jax.Array) -> jax.Array:
         order = jnp.argsort(jax.random.uniform(key, (self.context_dim, self.num_actions)), axis=0)

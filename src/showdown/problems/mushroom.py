@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from showdown.config import config
+from showdown.config import at_least, config, param
 from showdown.data.parsed_cache import Arrays, parsed
 from showdown.keys import role_key
 from showdown.problem import Problem, ProblemSpec, Round
@@ -49,7 +49,7 @@ def parse(stream: BinaryIO) -> Arrays:
 
 @config
 class Mushroom(Problem):
-    horizon: int = 50_000  # steps of one trial
+    horizon: int = param(50_000, "steps of one trial", at_least(1))
 
     def load(self) -> MushroomTables:
         return MushroomTables(**parsed("mushroom", parse))

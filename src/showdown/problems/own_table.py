@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from showdown.config import config
+from showdown.config import config, non_negative, param
 from showdown.data.delimited import DelimiterName, Header
 from showdown.errors import MissingDataError, UsageError
 from showdown.problems import problems
@@ -31,7 +31,6 @@ if TYPE_CHECKING:  # pandas is loaded only when a table is read
 
     from showdown.data.bandit_table import BanditTable
 
-_NOT_IDENTITY = {"identity": False}  # the digest stands for all of these
 _OPTIONS = ("label", "rewards", "costs", "ignore", "categorical", "keep")  # of `as_bandit_table`
 
 _in_memory: dict[str, BanditTable] = {}  # digest → a table that was given in this process, not read from a file
@@ -41,18 +40,19 @@ _in_memory: dict[str, BanditTable] = {}  # digest → a table that was given in 
 class Table(LabelledRows):
     """A table of your own: table[path=FILE,label=COLUMN] or table[path=FILE,rewards=COLUMN+COLUMN]."""
 
-    path: str = field(default="", metadata=_NOT_IDENTITY)  # the file: CSV, Parquet, ARFF, KEEL or NumPy
-    label: str = field(default="", metadata=_NOT_IDENTITY)  # column of the right class, by name or position
-    rewards: str = field(default="", metadata=_NOT_IDENTITY)  # or reward columns, one per action: a+b+c or reward_*
-    reward_matrix: str = field(default="", metadata=_NOT_IDENTITY)  # a file: a row per class, a column per action
-    costs: str = field(default="", metadata=_NOT_IDENTITY)  # or what a mistake costs, by class: spam:1+ham:20
-    ignore: str = field(default="", metadata=_NOT_IDENTITY)  # columns left out: a+b
-    categorical: str = field(default="", metadata=_NOT_IDENTITY)  # columns of numbers that are categories: a+b
-    keep: str = field(default="", metadata=_NOT_IDENTITY)  # columns kept though they look like row names: a+b
-    delimiter: DelimiterName = field(default="auto", metadata=_NOT_IDENTITY)  # of text
-    header: Header = field(default="auto", metadata=_NOT_IDENTITY)  # whether text begins with column names
-    digest: str = ""  # of what was understood; filled in when the table is read
-    horizon: int = 0  # steps of one trial; 0 becomes the number of rows
+    # the digest stands for all fields that do not count for the identity
+    path: str = param("", "the file: CSV, Parquet, ARFF, KEEL or NumPy", identity=False)
+    label: str = param("", "column of the right class, by name or position", identity=False)
+    rewards: str = param("", "or reward columns, one per action: a+b+c or reward_*", identity=False)
+    reward_matrix: str = param("", "a file: a row per class, a column per action", identity=False)
+    costs: str = param("", "or what a mistake costs, by class: spam:1+ham:20", identity=False)
+    ignore: str = param("", "columns left out: a+b", identity=False)
+    categorical: str = param("", "columns of numbers that are categories: a+b", identity=False)
+    keep: str = param("", "columns kept though they look like row names: a+b", identity=False)
+    delimiter: DelimiterName = param("auto", "of text", identity=False)
+    header: Header = param("auto", "whether text begins with column names", identity=False)
+    digest: str = param("", "of what was understood; filled in when the table is read")
+    horizon: int = param(0, "steps of one trial; 0 becomes the number of rows", non_negative)
 
     def resolve(self) -> Table:
         """This table with its file read: an absolute path, the digest and, where none was asked for, the horizon."""
@@ -66,6 +66,7 @@ class Table(LabelledRows):
         return _filled(replace(self, **located), self.bandit_table())
 
     def check(self) -> None:
+        super().check()
         if not self.path and not self.digest:
             raise MissingDataError(
                 "table needs a file of yours: table[path=FILE,label=COLUMN]; "

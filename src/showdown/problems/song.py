@@ -21,7 +21,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from showdown.config import config
+from showdown.config import at_least, config, param
 from showdown.data.parsed_cache import Arrays, parsed
 from showdown.problems import problems
 from showdown.problems.rows import LabelledRows, LabelledTables
@@ -46,7 +46,7 @@ def year_buckets(years: np.ndarray) -> np.ndarray:
 
 @config
 class Song(LabelledRows):
-    horizon: int = 250_000  # steps of one trial
+    horizon: int = param(250_000, "steps of one trial", at_least(1))
 
     def load(self) -> LabelledTables:
         distance = np.subtract.outer(np.arange(NUM_ACTIONS), np.arange(NUM_ACTIONS))

@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from showdown.config import config
+from showdown.config import at_least, config, param
 from showdown.data.parsed_cache import Arrays, parsed
 from showdown.problems import problems
 from showdown.problems.rows import LabelledRows, LabelledTables, classification_tables
@@ -34,7 +34,7 @@ def parse(stream: BinaryIO) -> Arrays:
 
 @config
 class Statlog(LabelledRows):
-    horizon: int = 43_500  # steps of one trial
+    horizon: int = param(43_500, "steps of one trial", at_least(1))
 
     def load(self) -> LabelledTables:
         return classification_tables(**parsed("statlog", parse), num_classes=NUM_ACTIONS)

@@ -20,8 +20,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from showdown.config import config
-from showdown.errors import UsageError
+from showdown.config import at_least, between, config, non_negative, param, strictly_between
 from showdown.keys import role_key
 from showdown.problem import Problem, ProblemSpec, Round, Tables
 from showdown.problems import problems
@@ -34,21 +33,13 @@ class WheelEpisode(NamedTuple):
 
 @config
 class Wheel(Problem):
-    delta: float = 0.5  # δ: radius inside which only the safe action is good, in (0, 1)
-    context_dim: int = 2  # d: the number of actions is 1 + 2^d
-    safe_mean: float = 1.2  # μ1: mean reward of action 0, everywhere
-    other_mean: float = 1.0  # μ2: mean reward of the others where they are not the best
-    prize_mean: float = 50.0  # μ3: mean reward of the orthant's action outside δ
-    noise: float = 0.01  # σ: standard deviation of every reward
-    horizon: int = 20_000  # steps of one trial
-
-    def check(self) -> None:
-        if not 0 < self.delta < 1:
-            raise UsageError(f"delta must lie between 0 and 1, not {self.delta}")
-        if not 1 <= self.context_dim <= 10:
-            raise UsageError(f"context_dim must be 1 to 10 (there are 1 + 2^d actions), not {self.context_dim}")
-        if self.noise < 0:
-            raise UsageError(f"noise must not be negative, and is {self.noise}")
+    delta: float = param(0.5, "δ: radius inside which only the safe action is good, in (0, 1)", strictly_between(0, 1))
+    context_dim: int = param(2, "d: the number of actions is 1 + 2^d", between(1, 10, "there are 1 + 2^d actions"))
+    safe_mean: float = param(1.2, "μ1: mean reward of action 0, everywhere")
+    other_mean: float = param(1.0, "μ2: mean reward of the others where they are not the best")
+    prize_mean: float = param(50.0, "μ3: mean reward of the orthant's action outside δ")
+    noise: float = param(0.01, "σ: standard deviation of every reward", non_negative)
+    horizon: int = param(20_000, "steps of one trial", at_least(1))
 
     def spec(self, tables: Tables) -> ProblemSpec:
         return ProblemSpec(self.context_dim, 1 + 2**self.context_dim)

@@ -1,11 +1,11 @@
-"""A stored configuration as rows to be read: layer by layer, each field with its comment where the code is at hand."""
+"""A stored configuration as rows to read: layer by layer, each field with its explanation where its class is known."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from showdown.config import field_comments, from_json, is_config
+from showdown.config import from_json, parameters
 from showdown.errors import UsageError
 
 
@@ -14,14 +14,14 @@ def rows(stored: dict[str, Any]) -> list[dict[str, Any]]:
     own = [
         {"of": stored.get("kind", ""), "field": name, "value": _text(item)}
         for name, item in stored.items()
-        if name not in ("kind", "numerics") and not _nested(item)
+        if name not in ("kind", "numerics", "source") and not _nested(item)
     ]
-    return own + [row for item in stored.values() if _nested(item) for row in rows(item)]
+    return own + [row for item in stored.values() for inner in _nested(item) for row in rows(inner)]
 
 
 def family(stored: dict[str, Any]) -> str:
     """The innermost class in words: `Linear known noise`."""
-    inner = [item for item in stored.values() if _nested(item)]
+    inner = _nested(stored.get("inner"))
     if inner:
         return family(inner[0])
     words = re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]*|[a-z0-9]+", stored.get("kind", "")) or ["unknown"]
@@ -29,25 +29,18 @@ def family(stored: dict[str, Any]) -> str:
 
 
 def comments(stored: dict[str, Any]) -> dict[str, str]:
-    """`Class.field` to the comment on that field's line; nothing where the class is not known here any more."""
+    """`Class.field` to the field's explanation; nothing where the class or one of its fields is not known any more."""
     try:
         value = from_json(stored)
-    except (UsageError, TypeError):  # a plug-in that is not loaded, or fields of another version
+    except UsageError:  # a plug-in that is not loaded, or fields of another version
         return {}
-    told: dict[str, str] = {}
-    layers = [value]
-    while layers:
-        layer = layers.pop()
-        kind = type(layer)
-        for name, comment in field_comments(kind).items():
-            told[f"{kind.__name__}.{name}"] = comment
-            if is_config(getattr(layer, name)):
-                layers.append(getattr(layer, name))
-    return told
+    return {f"{each.of}.{each.field}": each.explanation for each in parameters(value)}
 
 
-def _nested(item: Any) -> bool:
-    return isinstance(item, dict) and "kind" in item
+def _nested(item: Any) -> list[dict[str, Any]]:
+    """The configurations that a field holds: itself, or the members of a list."""
+    members = item if isinstance(item, list) else [item]
+    return [member for member in members if isinstance(member, dict) and "kind" in member]
 
 
 def _text(item: Any) -> str:

@@ -1,0 +1,60 @@
+"""Configurations: frozen dataclasses that are JAX PyTrees and survive a round trip through JSON.
+
+Floats and nested configurations are PyTree leaves and subtrees; everything else (counts, layer sizes, names) is static.
+Two configurations that differ only in floats therefore share one compiled program. `param` says what a field means,
+which values it allows and where to search for a good one.
+"""
+
+from showdown.config.base import Configuration
+from showdown.config.checks import (
+    Check,
+    at_least,
+    between,
+    check_fields,
+    fraction,
+    non_negative,
+    positive,
+    positive_probability,
+    probability,
+    sizes,
+    strictly_between,
+)
+from showdown.config.kinds import config, is_config
+from showdown.config.overrides import override
+from showdown.config.params import param, required
+from showdown.config.plain_data import canonical, from_json, to_json
+from showdown.config.ranges import Range, choices, integers, linear, log
+from showdown.config.walk import Parameter, all_fields, core, layers, parameters
+
+__all__ = [
+    "Check",
+    "Configuration",
+    "Parameter",
+    "Range",
+    "all_fields",
+    "at_least",
+    "between",
+    "canonical",
+    "check_fields",
+    "choices",
+    "config",
+    "core",
+    "fraction",
+    "from_json",
+    "integers",
+    "is_config",
+    "layers",
+    "linear",
+    "log",
+    "non_negative",
+    "override",
+    "param",
+    "parameters",
+    "positive",
+    "positive_probability",
+    "probability",
+    "required",
+    "sizes",
+    "strictly_between",
+    "to_json",
+]

@@ -1,0 +1,54 @@
+"""Turning text or a number into the type of a field, or saying in one sentence why that cannot be."""
+
+from __future__ import annotations
+
+import ast
+import typing
+from typing import Any
+
+from showdown.config import float32
+from showdown.config.hints import is_tuple, literals, member_hints, options
+from showdown.config.kinds import is_config, is_config_class
+from showdown.errors import UsageError
+
+_NO = object()
+_WORDS = {"true": True, "false": False, "none": None}
+
+
+def coerce(name: str, item: Any, hint: Any) -> Any:
+    """`item` as the hint wants it."""
+    allowed = options(hint)
+    if isinstance(item, str) and str not in allowed:
+        try:
+            item = ast.literal_eval(item)
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            item = _WORDS.get(item.lower(), item)
+    for option in allowed:
+        taken = _as(name, item, option, allowed)
+        if taken is not _NO:
+            return taken
+    named = literals(hint)
+    wanted = f"one of {', '.join(map(str, named))}" if named else getattr(hint, "__name__", str(hint))
+    raise UsageError(f"{name} must be {wanted}, not {float32.shown(item)}")
+
+
+def _as(name: str, item: Any, option: Any, allowed: tuple[Any, ...]) -> Any:
+    """`item` as one alternative of a hint wants it, or _NO."""
+    if option is Any:
+        return item
+    if typing.get_origin(option) is typing.Literal:
+        return item if item in typing.get_args(option) else _NO
+    if isinstance(item, bool) or item is None:
+        return item if option is type(item) else _NO
+    if option is float and isinstance(item, int | float) and not (isinstance(item, int) and int in allowed):
+        return float32.as_float(name, item)
+    if option is int and isinstance(item, int):
+        return float32.as_count(name, item)
+    if is_tuple(option) and isinstance(item, tuple | list):
+        hints = member_hints(option, len(item))
+        if hints is None:
+            return _NO
+        return tuple(coerce(name, member, inner) for member, inner in zip(item, hints, strict=True))
+    if option is str and isinstance(item, str):
+        return item
+    return item if is_config(item) and is_config_class(option) and isinstance(item, option) else _NO

@@ -1,0 +1,90 @@
+"""`@config`: makes a class a frozen dataclass and a PyTree, and remembers it by name for reading JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, TypeVar, dataclass_transform
+
+import jax
+
+from showdown.config import float32
+from showdown.config.hints import hints_of, holds, is_tuple, member_hints, options
+from showdown.errors import UsageError
+
+T = TypeVar("T")
+
+RESERVED = ("kind", "numerics", "source")  # what JSON says about a configuration besides its fields
+_MARK = "__showdown_config__"  # set by the decorator, so that an undecorated subclass is not taken for a configuration
+
+kinds: dict[str, type] = {}  # class name -> class, for reading JSON back
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def config(cls: type[T]) -> type[T]:
+    """Make `cls` a frozen, keyword-only dataclass, a PyTree whose leaves are its floats, and readable from JSON.
+
+    A field is data (its content leaves or a subtree) where its hint holds a float or a configuration, alone, in a union
+    or in a tuple; any other field is static. A tuple is data or static as a whole.
+    """
+    _convert_on_construction(cls)
+    cls = dataclasses.dataclass(frozen=True, kw_only=True)(cls)
+    hints = hints_of(cls)
+    names = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]
+    clash = [name for name in names if name in RESERVED]
+    if clash:
+        raise UsageError(f"{cls.__name__} may not have a field {clash[0]!r}: JSON uses that name for something else")
+    data = [name for name in names if holds(hints[name], _is_data)]
+    jax.tree_util.register_dataclass(cls, data_fields=data, meta_fields=[name for name in names if name not in data])
+    known = kinds.setdefault(cls.__name__, cls)
+    if known is not cls and known.__module__ != cls.__module__:
+        raise UsageError(f"two configurations are called {cls.__name__}: {known.__module__} and {cls.__module__}")
+    kinds[cls.__name__] = cls
+    setattr(cls, _MARK, True)
+    return cls
+
+
+def is_config(value: Any) -> bool:
+    return _MARK in type(value).__dict__
+
+
+def is_config_class(hint: Any) -> bool:
+    """Whether values of this type are configurations: a decorated class, or an abstract `Configuration`."""
+    return isinstance(hint, type) and (_MARK in hint.__dict__ or hasattr(hint, "numerics"))
+
+
+def _is_data(hint: Any) -> bool:
+    return hint is float or is_config_class(hint)
+
+
+def _convert_on_construction(cls: type) -> None:
+    """An int given to a float field becomes a float, or equal configurations would have different identities."""
+    author: Callable[[Any], None] | None = getattr(cls, "__post_init__", None)
+
+    def __post_init__(self: Any) -> None:
+        hints = hints_of(type(self))
+        for field in dataclasses.fields(self):
+            item = getattr(self, field.name)
+            converted = _converted(field.name, item, hints[field.name])
+            if converted is not item:
+                object.__setattr__(self, field.name, converted)
+        if author is not None:
+            author(self)
+
+    cls.__post_init__ = __post_init__  # type: ignore[attr-defined]
+
+
+def _converted(name: str, item: Any, hint: Any) -> Any:
+    """Only Python's own ints change: JAX rebuilds configurations around tracers, arrays and sentinels of its own."""
+    if type(item) is int:
+        allowed = options(hint)
+        return float32.as_float(name, item) if float in allowed and int not in allowed else item
+    if type(item) is not tuple:
+        return item
+    for option in filter(is_tuple, options(hint)):
+        hints = member_hints(option, len(item))
+        if hints is not None:
+            members = tuple(_converted(name, member, inner) for member, inner in zip(item, hints, strict=True))
+            changed = any(new is not old for new, old in zip(members, item, strict=True))
+            return members if changed else item
+    return item

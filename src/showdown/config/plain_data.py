@@ -1,0 +1,74 @@
+"""Configurations as plain data, and back: what is stored in JSON and hashed into the identity of a cell."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import inspect
+import json
+from pathlib import Path
+from typing import Any
+
+from showdown.config.kinds import RESERVED, is_config, kinds
+from showdown.errors import UsageError
+
+
+def to_json(value: Any, *, numerics: bool = False) -> dict[str, Any]:
+    """A configuration as plain data.
+
+    With `numerics`, only what its numbers depend on: the version of each family is added, and fields declared with
+    `identity=False` (where a file is, how it is written) are left out.
+    """
+    data: dict[str, Any] = {"kind": type(value).__name__}
+    if numerics:
+        if hasattr(value, "numerics"):
+            data["numerics"] = value.numerics
+        if not type(value).__module__.startswith("showdown."):
+            data["source"] = _source_hash(type(value))
+    for field in dataclasses.fields(value):
+        if not numerics or field.metadata.get("identity", True):
+            data[field.name] = _plain(getattr(value, field.name), numerics)
+    return data
+
+
+def _plain(item: Any, numerics: bool) -> Any:
+    if is_config(item):
+        return to_json(item, numerics=numerics)
+    return [_plain(member, numerics) for member in item] if isinstance(item, tuple) else item
+
+
+def _source_hash(cls: type) -> str:
+    """Of the file an outside class is defined in: its author edits it and should not see numbers of an older text."""
+    try:
+        source = Path(inspect.getsourcefile(cls) or "").read_bytes()
+    except (OSError, TypeError):  # typed at a prompt
+        return ""
+    return hashlib.sha256(source).hexdigest()[:16]
+
+
+def from_json(data: dict[str, Any]) -> Any:
+    """The configuration that `to_json` wrote, with or without `numerics`."""
+    name = data.get("kind")
+    kind: Any = kinds.get(name) if isinstance(name, str) else None
+    if kind is None:
+        raise UsageError(f"no configuration is called {name!r}")
+    given = {name: _restored(item) for name, item in data.items() if name not in RESERVED}
+    fields = {field.name: field for field in dataclasses.fields(kind)}
+    for unknown in given.keys() - fields.keys():
+        raise UsageError(f"{name} has no field {unknown!r}; another version of it may have had one")
+    for missing in fields.keys() - given.keys():
+        field = fields[missing]
+        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+            raise UsageError(f"{name} needs a value for {missing!r}, and this description of it has none")
+    return kind(**given)
+
+
+def _restored(item: Any) -> Any:
+    if isinstance(item, dict) and "kind" in item:
+        return from_json(item)
+    return tuple(map(_restored, item)) if isinstance(item, list) else item
+
+
+def canonical(data: Any) -> str:
+    """One spelling for equal data, fit for hashing."""
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True)

@@ -1,0 +1,82 @@
+"""Walking a configuration and all that are nested in it: every field with what is known about it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from showdown.config.hints import hints_of, literals, options
+from showdown.config.kinds import is_config
+from showdown.config.params import param_of
+from showdown.config.ranges import Range, choices
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One field of a configuration, or of one nested in it."""
+
+    path: str  # from the outermost configuration, as an override spells it: `inner.prior_precision`
+    field: str
+    of: str  # the class whose field it is
+    value: Any
+    explanation: str
+    search: Range | None  # where to search for a good value, if that makes sense
+
+
+def parameters(value: Any, prefix: str = "") -> list[Parameter]:
+    """Every field that is not itself a configuration, outermost layer first."""
+    own, nested = [], []
+    hints = hints_of(type(value))
+    for field in dataclasses.fields(value):
+        inside = list(nested_in(field.name, getattr(value, field.name)))
+        nested += [row for path, member in inside for row in parameters(member, f"{prefix}{path}.")]
+        if not inside:
+            about = param_of(field)
+            search = about.search or _choices(hints[field.name])
+            item = getattr(value, field.name)
+            path = prefix + field.name
+            own.append(Parameter(path, field.name, type(value).__name__, item, about.explanation, search))
+    return own + nested
+
+
+def nested_in(name: str, item: Any) -> Iterator[tuple[str, Any]]:
+    """The path and value of each configuration that a field holds: itself, or the members of a tuple."""
+    if is_config(item):
+        yield name, item
+    elif isinstance(item, tuple):
+        yield from ((f"{name}.{place}", member) for place, member in enumerate(item) if is_config(member))
+
+
+def _choices(hint: Any) -> Range | None:
+    if options(hint) == (bool,):
+        return choices(False, True)
+    allowed = literals(hint)
+    return choices(*allowed) if allowed else None
+
+
+def all_fields(value: Any) -> dict[str, Any]:
+    """Every field by name, nested configurations flattened.
+
+    In a clash the outer one wins, and among the members of a tuple the first.
+    """
+    flat: dict[str, Any] = {}
+    for field in dataclasses.fields(value):
+        item = getattr(value, field.name)
+        inside = [member for _, member in nested_in(field.name, item)]
+        for member in inside:
+            flat = {**all_fields(member), **flat}
+        if not inside:
+            flat[field.name] = item
+    return flat
+
+
+def layers(value: Any) -> list[Any]:
+    """A policy and what it wraps, outermost first."""
+    return [value, *layers(value.inner)] if hasattr(value, "inner") else [value]
+
+
+def core(value: Any) -> Any:
+    """The policy inside its wrappers."""
+    return layers(value)[-1]
