@@ -16,7 +16,7 @@ from showdown.analysis.published import LAYOUTS
 from showdown.analysis.selection import in_order
 from showdown.bench.cell import Cell
 from showdown.bench.store import Store
-from showdown.cli import table as command
+from showdown.cli.commands import table as command
 from showdown.errors import UsageError
 from showdown.policies import policies
 from showdown.problem import ProblemSpec

@@ -181,7 +181,7 @@ def test_what_is_no_file(tmp_path):
 
 def test_a_new_file_is_a_new_format(tmp_path, monkeypatch):
     (tmp_path / "json_lines.py").write_text(
-        "import io\n\nimport pandas as pd\n\nfrom showdown.data.formats.kinds import TextFormat\n\n"
+        "import io\n\nimport pandas as pd\n\nfrom showdown.data.file_format import TextFormat\n\n"
         "FORMAT = TextFormat('JSON lines', lambda text: text.startswith('{'), "
         "lambda text: pd.read_json(io.StringIO(text), lines=True))\n"
     )

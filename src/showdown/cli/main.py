@@ -6,12 +6,13 @@ Exit codes: 0 all done, 1 something failed, 2 the request was wrong, 130 stopped
 from __future__ import annotations
 
 import importlib
+import pkgutil
 import sys
 
 import typer
 
 from showdown import __version__
-from showdown.cli import console
+from showdown.cli import commands, console
 from showdown.errors import ShowdownError, UsageError
 
 app = typer.Typer(
@@ -23,9 +24,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-# Each module defines `register(app)`; none imports JAX or pandas before its command is called.
-for _name in ("run", "table", "figure", "report", "list", "show", "data", "inspect"):
-    importlib.import_module(f"showdown.cli.{_name}").register(app)
+for _module in pkgutil.iter_modules(commands.__path__):
+    importlib.import_module(f"{commands.__name__}.{_module.name}").register(app)
 
 
 @app.callback(invoke_without_command=True)

@@ -9,12 +9,12 @@ import importlib
 import pkgutil
 from functools import cache
 
-from showdown.data.formats.kinds import BinaryFormat, TextFormat
+from showdown.data.file_format import BinaryFormat, TextFormat
 
 
 @cache
 def formats() -> tuple[BinaryFormat | TextFormat, ...]:
-    names = [module.name for module in pkgutil.iter_modules(__path__) if module.name != "kinds"]
+    names = [module.name for module in pkgutil.iter_modules(__path__)]
     return tuple(importlib.import_module(f"{__name__}.{name}").FORMAT for name in names)
 
 

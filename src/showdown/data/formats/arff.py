@@ -8,7 +8,7 @@ import re
 import pandas as pd
 
 from showdown.data import delimited
-from showdown.data.formats.kinds import TextFormat
+from showdown.data.file_format import TextFormat
 from showdown.errors import UsageError
 
 NUMERIC = ("numeric", "real", "integer")

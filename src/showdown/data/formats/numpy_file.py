@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from showdown.data.formats.kinds import BinaryFormat, first_line
+from showdown.data.file_format import BinaryFormat, first_line
 from showdown.data.in_memory import from_arrays
 from showdown.errors import UsageError
 

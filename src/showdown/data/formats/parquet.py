@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from showdown.data.formats.kinds import BinaryFormat, first_line
+from showdown.data.file_format import BinaryFormat, first_line
 from showdown.data.in_memory import as_frame
 from showdown.errors import UsageError
 

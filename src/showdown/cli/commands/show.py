@@ -13,6 +13,7 @@ import typer
 
 from showdown.cli import console
 from showdown.cli.load import LOAD, load_files
+from showdown.cli.summary import summary
 from showdown.errors import UsageError
 
 
@@ -78,22 +79,6 @@ def _describe_preset(registry: Any, text: str, name: str) -> dict[str, Any]:
         "reference": getattr(value, "reference", ""),
         "about": inspect.cleandoc(module.__doc__ or ""),
     }
-
-
-def summary(registry: Any, entry: Any) -> str:
-    """One line: what sets a preset apart from its base, or else the class's own sentence."""
-    from showdown.config import all_fields, core
-
-    if entry.base:
-        old = all_fields(registry.entry(entry.base).value)
-        changed = {name: item for name, item in all_fields(entry.value).items() if old.get(name) != item}
-        told = ", ".join(f"{name}={item}" for name, item in changed.items())
-        return f"{entry.base} with {told}" if told else f"the same as {entry.base}"
-    kind = type(core(entry.value))
-    own = kind.__dict__.get("__doc__") or ""
-    generated = f"{kind.__name__}("  # what dataclass writes where the author wrote nothing
-    text = own if own and not own.startswith(generated) else (sys.modules[kind.__module__].__doc__ or "")
-    return " ".join(inspect.cleandoc(text).split("\n\n")[0].split())
 
 
 def _fields(value: Any) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ import typer
 
 from showdown.cli import console
 from showdown.cli.load import LOAD, load_files
+from showdown.cli.summary import summary
 
 
 class What(StrEnum):
@@ -39,7 +40,6 @@ def list_command(
 
 
 def _presets(what: What) -> list[dict[str, Any]]:
-    from showdown.cli.show import summary
     from showdown.config import core
 
     if what is What.policies:
