@@ -17,5 +17,9 @@ class DivergedError(ShowdownError):
     """A policy's state stopped being finite, so its numbers mean nothing."""
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: to end as Ctrl-C does, with an exit code of its own."""
+
+
 class InvalidProblemError(ShowdownError):
     """A problem produced a context or a reward that is not a finite number."""

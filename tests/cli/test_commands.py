@@ -139,7 +139,7 @@ def test_ctrl_c_is_130_and_says_what_is_kept(showdown, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("showdown.bench.run.simulate", interrupt)
+    monkeypatch.setattr("showdown.bench.play_cell.simulate", interrupt)
     answer = showdown("run", *TINY)
     assert answer.code == 130
     assert "every finished cell is kept" in answer.err

@@ -11,8 +11,9 @@ import pytest
 
 from showdown.agent import Agent
 from showdown.bench.cell import Cell
+from showdown.bench.engine import Limits
+from showdown.bench.engines.local import Local
 from showdown.bench.plan import Planned
-from showdown.bench.run import run
 from showdown.bench.store import Store
 from showdown.config import all_fields, core, from_json, override, to_json
 from showdown.keys import trial_keys
@@ -179,7 +180,7 @@ def test_hopeless_steps_end_as_a_diverged_cell(name, sized, script, tmp_path):
     policy = sized(policies.get(name), {**TRAINED, "learning_rate": 1e6, "step_cap": 1e6})
     cell = Cell(name, "toy", policy, script(*toy()), 5, 0)
     store = Store(tmp_path)
-    (result,) = run([Planned(cell, [(name, "toy")], False)], store)
+    (result,) = Local(store).run([Planned(cell, [(name, "toy")], False)], Limits())
     assert result.status == "diverged"
     assert "not finite" in result.reason
     (record,) = store.cells()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from showdown.bench.engine import Limits
+from showdown.bench.engines.local import Local
 from showdown.bench.estimate import estimate_seconds, longest_first
 from showdown.bench.plan import plan
-from showdown.bench.run import run
 from showdown.bench.store import Store
 from showdown.bench.suite import Suite
 
@@ -53,7 +54,7 @@ def test_longest_first(tmp_path):
 def test_a_measured_rate_wins(tmp_path):
     """The store holds a short run; a cell ten times as long is expected to take ten times its seconds."""
     store = Store(tmp_path)
-    list(run(planned(store, "Uniform", horizon=1000), store))
+    list(Local(store).run(planned(store, "Uniform", horizon=1000), Limits()))
     (record,) = store.cells()
     total, known = estimate_seconds([item.cell for item in planned(store, "Uniform", horizon=10_000)], store)
     assert known == 1

@@ -40,7 +40,7 @@ def test_diagonal_is_far_worse_and_precision_diagonal_as_good_at_thirty_dimensio
     assert diagonal.mean[-1] > 1.4 * exact.mean[-1]
     assert precision.mean[-1] <= exact.mean[-1]
 
-    monkeypatch.setattr("showdown.bench.run.simulate", None)  # a second call plays nothing
+    monkeypatch.setattr("showdown.bench.play_cell.simulate", None)  # a second call plays nothing
     again = posterior_approximations.regrets(settings, **size)
     assert np.array_equal(again["exact", 30].mean, exact.mean)
     assert len(list((tmp_path / "figures" / "cells").glob("*.parquet"))) == 3
@@ -72,7 +72,7 @@ def test_a_failing_experiment_says_which_cell(tmp_path, monkeypatch):
     def fail(*_, **__):
         raise ZeroDivisionError("oh")
 
-    monkeypatch.setattr("showdown.bench.run.simulate", fail)
+    monkeypatch.setattr("showdown.bench.play_cell.simulate", fail)
     with pytest.raises(ShowdownError, match=r"LinPost\[intercept=False\] on mixed-linear.*ZeroDivisionError"):
         posterior_approximations.regrets(Settings(directory=tmp_path), trials=1, horizon=10)
 

@@ -15,10 +15,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from showdown.bench import engines
 from showdown.bench.cell import Cell
+from showdown.bench.engine import Limits, engine_names, make_engine
 from showdown.bench.plan import Planned, plan
-from showdown.bench.processes import run_side_by_side
-from showdown.bench.run import run
 from showdown.bench.store import Store
 from showdown.bench.suite import Suite
 from showdown.config import config
@@ -60,15 +60,15 @@ def suite(*policies: str) -> Suite:
 def test_the_numbers_are_those_of_one_process(tmp_path):
     stores = [Store(tmp_path / name) for name in ("one", "two")]
     asked = suite("Uniform", "LinGreedy")
-    for _ in run(plan(asked, stores[0]), stores[0]):
-        pass
+    list(make_engine("local", stores[0]).run(plan(asked, stores[0]), Limits()))
     seen: dict[str, int] = {}
 
     def progress(cell, steps):
         seen[cell.policy_name] = seen.get(cell.policy_name, 0) + steps
 
     planned = plan(asked, stores[1])
-    results = list(run_side_by_side(planned, stores[1], processes=2, progress=progress))
+    engine = make_engine("processes", stores[1])
+    results = list(engine.run(planned, Limits(processes=2, progress=progress)))
     assert {(result.cell.policy_name, result.status) for result in results} == {
         ("Uniform", "done"),
         ("LinGreedy", "done"),
@@ -78,7 +78,7 @@ def test_the_numbers_are_those_of_one_process(tmp_path):
     assert np.array_equal(one["cumulative"], two["cumulative"])
     assert set(one["beside"]) == {0}
     assert set(two["beside"]) == {1}
-    again = list(run_side_by_side(plan(asked, stores[1]), stores[1], processes=2))
+    again = list(engine.run(plan(asked, stores[1]), Limits(processes=2)))
     assert all(not result.new for result in again)
 
 
@@ -130,13 +130,24 @@ def test_what_cannot_be_handed_over_is_one_sentence(tmp_path):
     store = Store(tmp_path)
     cell = Cell("Local", "linear", Local(), problems.get("linear"), 1, 0)
     with pytest.raises(UsageError, match="Local on linear cannot be handed to another process"):
-        list(run_side_by_side([Planned(cell, [("Local", "linear")], False)], store, processes=2))
+        list(make_engine("processes", store).run([Planned(cell, [("Local", "linear")], False)], Limits(processes=2)))
 
 
-def test_no_process_is_refused(tmp_path):
-    store = Store(tmp_path)
-    with pytest.raises(UsageError, match="processes must be at least 1, not 0"):
-        list(run_side_by_side(plan(suite("Uniform"), store), store, processes=0))
+def test_impossible_limits_are_refused():
+    for name, value in (("processes", 0), ("batch_trials", 0), ("cell_seconds", -1.0), ("cell_seconds", float("nan"))):
+        with pytest.raises(UsageError, match=name):
+            Limits(**{name: value})
+
+
+def test_an_engine_is_a_file(tmp_path, monkeypatch):
+    """Adding one touches nothing else."""
+    assert engine_names() == ["local", "processes"]
+    (tmp_path / "nowhere.py").write_text("def engine(store):\n    return ('nowhere', store)\n")
+    monkeypatch.setattr("showdown.bench.engines.__path__", [*engines.__path__, str(tmp_path)])
+    assert engine_names() == ["local", "nowhere", "processes"]
+    assert make_engine("nowhere", "a store") == ("nowhere", "a store")
+    with pytest.raises(UsageError, match="did you mean 'nowhere'"):
+        make_engine("nowhere2", Store(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -144,7 +155,9 @@ def test_no_process_is_refused(tmp_path):
     [
         # as a terminal sends it, to the whole group; the plan is longer than a pipe holds
         (os.killpg, signal.SIGINT, 130, "stopped; every finished cell is kept"),
-        # as `timeout` and a full machine do, to the first process alone
+        # as `timeout` and a batch system do, to the first process alone
+        (os.kill, signal.SIGTERM, 143, "stopped; every finished cell is kept"),
+        # as a machine without memory does
         (os.kill, signal.SIGKILL, -9, ""),
     ],
 )

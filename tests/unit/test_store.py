@@ -14,14 +14,17 @@ import pandas as pd
 import pytest
 
 from showdown.bench.cell import Cell
+from showdown.bench.engine import Limits
+from showdown.bench.engines.local import Local
 from showdown.bench.plan import plan
-from showdown.bench.run import about, run
+from showdown.bench.play_cell import about
 from showdown.bench.store import Store
 from showdown.bench.suite import Suite, load_suite, suite_names
 from showdown.errors import UsageError
 from showdown.policies import policies
 from showdown.policies.linear import LinearKnownNoise
 from showdown.problems import problems
+from showdown.problems.wheel import Wheel
 from showdown.registry import load_file
 from showdown.simulate import simulate
 
@@ -30,7 +33,7 @@ TINY = Suite(name="tiny", policies=("Uniform", "LinPost"), problems=("wheel-0.5"
 
 def play(suite, folder, **options):
     store = Store(folder)
-    return list(run(plan(suite, store), store, **options)), store
+    return list(Local(store).run(plan(suite, store), Limits(**options))), store
 
 
 def cell(policy="LinPost", problem="wheel-0.5", trials=3, seed=0) -> Cell:
@@ -105,6 +108,22 @@ def test_names_given_by_two_processes_are_both_kept(tmp_path):
     assert {record.policy for record in store.cells()} == {"Uniform", "LinPost", "MyName"}
 
 
+def test_planning_loads_no_data_of_problems_that_are_done(tmp_path, monkeypatch):
+    play(TINY, tmp_path)
+    loaded = []
+    monkeypatch.setattr(Wheel, "load", lambda self: loaded.append(self.delta) or ())
+    suite = dataclasses.replace(TINY, problems=("wheel-0.5", "wheel-0.7"), problems_if_available=("wheel-0.9",))
+    planned = plan(suite, Store(tmp_path))
+    assert loaded == [0.7, 0.9]
+    assert [item.done for item in planned] == [True, True, False, False, False, False]
+
+
+def test_sizes_that_no_record_can_hold_are_refused(tmp_path):
+    for sizes in ({"trials": 10**10}, {"seed": 10**30}, {"horizon": 2**31}, {"trials": 0}):
+        with pytest.raises(UsageError, match=next(iter(sizes))):
+            plan(dataclasses.replace(TINY, **sizes), Store(tmp_path))
+
+
 def test_another_text_of_an_outside_policy_is_another_cell(tmp_path):
     text = (Path(__file__).parents[2] / "examples" / "my_policy.py").read_text().replace("GaussianBandit", "Outsider")
     hashes = set()
@@ -121,7 +140,7 @@ def test_killed_while_writing_leaves_nothing_half_done(tmp_path, monkeypatch):
     store = Store(tmp_path)
     monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
-        list(run(plan(TINY, store), store))
+        list(Local(store).run(plan(TINY, store), Limits()))
     monkeypatch.undo()
     assert list((tmp_path / "cells").iterdir()) == []
     results, _ = play(TINY, tmp_path)
@@ -138,7 +157,7 @@ def test_interrupt_keeps_what_was_finished(tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        list(run(plan(TINY, store), store, progress=interrupt))
+        list(Local(store).run(plan(TINY, store), Limits(progress=interrupt)))
     assert [planned.done for planned in plan(TINY, store)] == [True, False]
 
 

@@ -1,4 +1,4 @@
-"""From names to cells: what a run is going to play, and what of it is already there."""
+"""From names to cells: what a run is going to play, and what of it is already stored."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from showdown.bench.cell import Cell
+from showdown.bench.record import MOST_TRIALS
 from showdown.bench.store import Store
 from showdown.bench.suite import Suite
 from showdown.errors import MissingDataError, UsageError
@@ -28,33 +29,46 @@ class Planned:
 
 
 def plan(suite: Suite, store: Store) -> list[Planned]:
-    """Every cell of the suite, problem by problem, so that each problem's data is loaded once."""
-    counts = [("trials", suite.trials), *((f"trials of {name}", count) for name, count in suite.trials_of.items())]
-    for name, count in (*counts, ("horizon", suite.horizon)):
-        if count is not None and count < 1:
-            raise UsageError(f"{name} must be at least 1, not {count}")
+    """Every cell of the suite, problem by problem, so that each problem's data is loaded once.
+
+    The data of a problem whose cells are all done is not loaded at all.
+    """
+    _check_counts(suite)
     chosen_policies = _resolve(policies, suite.policies)
     chosen_problems = _resolve(problems, suite.problems)
     if not chosen_policies or not chosen_problems:
         raise UsageError(f"there is nothing to play: no {'policy' if not chosen_policies else 'problem'} was named")
-    chosen_problems = {name: _at_horizon(problem, suite.horizon) for name, problem in chosen_problems.items()}
-    for name, problem in chosen_problems.items():
-        _check_size(name, problem)
-    for name in suite.problems_if_available:
-        if name not in chosen_problems and name in problems:
-            problem = _at_horizon(problems.get(name), suite.horizon)
-            if _playable(problem):
-                chosen_problems[name] = problem
+    others = [name for name in suite.problems_if_available if name in problems and name not in chosen_problems]
     trials_of = {name: count for key, count in suite.trials_of.items() for name in _resolve(policies, (key,))}
     planned: dict[str, Planned] = {}
-    for problem_name, problem in chosen_problems.items():
-        for policy_name, policy in chosen_policies.items():
-            trials = trials_of.get(policy_name, suite.trials)
-            cell = Cell(policy_name, problem_name, policy, problem, trials, suite.seed)
-            if cell.hash not in planned:
-                planned[cell.hash] = Planned(cell, [], store.is_done(cell.hash))
-            planned[cell.hash].names.append((policy_name, problem_name))
+    for problem_name, problem in {**chosen_problems, **_resolve(problems, tuple(others))}.items():
+        problem = _at_horizon(problem, suite.horizon)
+        _check_horizon(problem_name, problem)
+        cells = [
+            Cell(name, problem_name, policy, problem, trials_of.get(name, suite.trials), suite.seed)
+            for name, policy in chosen_policies.items()
+        ]
+        new = {cell.hash: Planned(cell, [], store.is_done(cell.hash)) for cell in cells if cell.hash not in planned}
+        if not all(item.done for item in new.values()):
+            if problem_name in chosen_problems:
+                _check_size(problem_name, problem)
+            elif not _playable(problem):
+                continue
+        planned |= new
+        for cell in cells:
+            planned[cell.hash].names.append((cell.policy_name, problem_name))
     return list(planned.values())
+
+
+def _check_counts(suite: Suite) -> None:
+    counts = [("trials", suite.trials), *((f"trials of {name}", count) for name, count in suite.trials_of.items())]
+    for name, count in (*counts, ("horizon", suite.horizon)):
+        if count is not None and count < 1:
+            raise UsageError(f"{name} must be at least 1, not {count}")
+        if count is not None and count > MOST_TRIALS and name != "horizon":
+            raise UsageError(f"{name} must be at most {MOST_TRIALS}, not {count}")
+    if abs(suite.seed) >= 2**63:
+        raise UsageError(f"seed must fit 64 bits, and {suite.seed} does not")
 
 
 def _resolve(registry: Registry[T], names: tuple[str, ...]) -> dict[str, T]:
@@ -76,10 +90,13 @@ def _at_horizon(problem: Problem, horizon: int | None) -> Problem:
     return problem if horizon is None else dataclasses.replace(problem, horizon=horizon)  # type: ignore[type-var]
 
 
-def _check_size(name: str, problem: Problem) -> None:
-    """Refuse a horizon that cannot be played before anything is; what has no data here is left to the run to skip."""
+def _check_horizon(name: str, problem: Problem) -> None:
     if not 1 <= problem.horizon <= LONGEST:
         raise UsageError(f"the horizon of {name} must lie between 1 and {LONGEST}, and is {problem.horizon}")
+
+
+def _check_size(name: str, problem: Problem) -> None:
+    """Refuse what cannot be played before anything is; what has no data here is left to the run to skip."""
     try:
         problem.spec(problem.load())
     except MissingDataError:

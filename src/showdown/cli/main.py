@@ -1,6 +1,6 @@
 """The command `showdown`: gathers the commands and turns errors into one sentence and an exit code.
 
-Exit codes: 0 all done, 1 something failed, 2 the request was wrong, 130 stopped by Ctrl-C.
+Exit codes: 0 all done, 1 something failed, 2 the request was wrong, 130 stopped by Ctrl-C, 143 by SIGTERM.
 """
 
 from __future__ import annotations

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from showdown.analysis.curves import Curve, mean_curve
 from showdown.bench.cell import Cell
+from showdown.bench.engine import Limits
+from showdown.bench.engines.local import Local
 from showdown.bench.plan import Planned
-from showdown.bench.run import run
 from showdown.bench.store import Store
 from showdown.errors import MissingDataError, ShowdownError
 from showdown.studies.settings import Settings
@@ -17,7 +18,8 @@ def regret_curves(cells: list[Cell], settings: Settings) -> list[Curve]:
     planned = [Planned(cell, [(cell.policy_name, cell.problem_name)], store.is_done(cell.hash)) for cell in cells]
     total = sum(item.cell.trials * item.cell.problem.horizon for item in planned if not item.done)
     with settings.bar(total, "compiling") as advance:
-        for result in run(planned, store, progress=lambda cell, steps: advance(steps, cell.label)):
+        limits = Limits(progress=lambda cell, steps: advance(steps, cell.label))
+        for result in Local(store).run(planned, limits):
             if result.status == "skipped":
                 raise MissingDataError(result.reason)
             if result.status != "done":

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,10 +15,11 @@ import typer
 
 from showdown.cli import console
 from showdown.cli.load import LOAD, load_files
+from showdown.errors import Terminated, UsageError
 
 if TYPE_CHECKING:
+    from showdown.bench.engine import Engine, Limits, Result
     from showdown.bench.plan import Planned
-    from showdown.bench.run import Result
     from showdown.bench.store import Store
     from showdown.bench.suite import Suite
 
@@ -37,8 +42,13 @@ def run_command(
     horizon: Annotated[int | None, typer.Option(help="Steps of a trial, instead of each problem's own.")] = None,
     seed: Annotated[int | None, typer.Option(help="The seed; the same one gives the same numbers.")] = None,
     out: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("results"),
-    batch_trials: Annotated[int | None, typer.Option(help="Trials side by side; default: as many as fit.")] = None,
-    processes: Annotated[int, typer.Option(help="Cells side by side, each in a process of its own.")] = 1,
+    batch_trials: Annotated[int | None, typer.Option(help="Trials played at once; default: as many as fit.")] = None,
+    processes: Annotated[
+        int | None, typer.Option(help="Cells played at the same time, each in a process of its own.")
+    ] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="What plays the cells; default: local, or processes with --processes N.")
+    ] = None,
     cell_seconds: Annotated[float | None, typer.Option(help="Give a cell up after this many seconds.")] = None,
     data_dir: Annotated[Path | None, typer.Option(help="A folder with raw data files, used before any other.")] = None,
     load: Annotated[list[Path] | None, LOAD] = None,
@@ -46,13 +56,14 @@ def run_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Play policies on problems and keep every finished cell."""
+    from showdown.bench.engine import Limits, make_engine
     from showdown.bench.plan import plan
-    from showdown.bench.processes import check_processes
     from showdown.bench.store import Store
     from showdown.bench.suite import load_suite
     from showdown.registry import split_outside_brackets
 
-    check_processes(processes)
+    engine, processes = _engine(engine, processes)
+    limits = Limits(batch_trials=batch_trials, cell_seconds=cell_seconds, processes=processes, load=tuple(load or ()))
     if data_dir is not None:
         os.environ["SHOWDOWN_DATA"] = str(data_dir)
     load_files(load)
@@ -68,31 +79,51 @@ def run_command(
         load_suite(suite), **{name: item for name, item in changes.items() if item is not None}
     )
     store = Store(out)
+    player = make_engine(engine, store)
     planned = plan(chosen, store)
     if dry_run:
         _print_plan(chosen, planned, store, as_json)
         return
     try:
-        results = _play(planned, store, processes, tuple(load or ()), batch_trials, cell_seconds)
-    except KeyboardInterrupt:
+        with _terminated_like_interrupted():
+            results = _play(planned, player, limits)
+    except KeyboardInterrupt as stop:
         console.warn(f"stopped; every finished cell is kept in {out}, and the same command goes on from there")
-        raise typer.Exit(130) from None
+        raise typer.Exit(143 if isinstance(stop, Terminated) else 130) from None
     _print_results(results, out, as_json)
     if any(result.status not in ("done", "skipped") for result in results):
         raise typer.Exit(1)
 
 
-def _play(
-    planned: list[Planned],
-    store: Store,
-    processes: int,
-    load: tuple[Path, ...],
-    batch_trials: int | None,
-    cell_seconds: float | None,
-) -> list[Result]:
-    from showdown.bench.processes import run_side_by_side
-    from showdown.bench.run import run
+def _engine(engine: str | None, processes: int | None) -> tuple[str, int]:
+    """The engine's name and the number of processes, from what was said of either."""
+    if engine is None:
+        engine = "local" if processes in (None, 1) else "processes"
+    if engine == "local" and (processes or 1) > 1:
+        raise UsageError(f"the engine local plays in one process: leave out --processes {processes}, or the engine")
+    if processes is None:
+        processes = 1 if engine == "local" else max(2, os.cpu_count() or 1)
+    return engine, processes
 
+
+@contextmanager
+def _terminated_like_interrupted() -> Iterator[None]:
+    """SIGTERM raises `Terminated` here. Only the main thread may ask for that."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: Any) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _play(planned: list[Planned], player: Engine, limits: Limits) -> list[Result]:
     todo = [item.cell for item in planned if not item.done]
     total = sum(cell.trials * cell.problem.horizon for cell in todo)
     results = []
@@ -102,13 +133,7 @@ def _play(
         def progress(cell: Any, steps: int) -> None:
             advance(steps, f"{position.get(cell.hash, 0)}/{len(todo)} {cell.label}")
 
-        limits: Any = {"batch_trials": batch_trials, "cell_seconds": cell_seconds, "progress": progress}
-        played = (
-            run(planned, store, **limits)
-            if processes == 1
-            else run_side_by_side(planned, store, processes=processes, load=load, **limits)
-        )
-        for result in played:
+        for result in player.run(planned, dataclasses.replace(limits, progress=progress)):
             results.append(result)
             if result.status != "done":
                 console.warn(f"{result.cell.label}: {result.status}: {result.reason}")

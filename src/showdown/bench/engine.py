@@ -1,0 +1,73 @@
+"""What plays the cells of a plan: an engine, found by the name of its file in `bench/engines/`.
+
+A file there that defines `engine(store) -> Engine` is an engine; nothing else has to be changed to add one. Names that
+begin with an underscore are parts of engines.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from showdown.bench import engines
+from showdown.bench.cell import Cell
+from showdown.bench.plan import Planned
+from showdown.bench.store import Store
+from showdown.errors import UsageError
+
+Progress = Callable[[Cell, int], None]  # the cell being played, trial-steps just played
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of one cell."""
+
+    cell: Cell
+    status: str  # done, diverged, timeout, error or skipped
+    reason: str = ""
+    new: bool = True  # played now, rather than found in the store
+    compile_seconds: float = 0.0
+    run_seconds: float = 0.0
+    diagnostics: dict[str, float] = field(default_factory=dict)  # the largest over trials; of a cell played now
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What a run may take, and what an engine needs to know besides the cells."""
+
+    batch_trials: int | None = None  # trials that are played at once; None: as many as fit
+    cell_seconds: float | None = None  # a cell that takes longer is given up
+    processes: int = 1  # cells that are played at the same time
+    load: tuple[Path, ...] = ()  # files with policies or problems of the user's, for other processes to load
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        if self.batch_trials is not None and self.batch_trials < 1:
+            raise UsageError(f"batch_trials must be at least 1, not {self.batch_trials}")
+        if self.cell_seconds is not None and not self.cell_seconds >= 0:
+            raise UsageError(f"cell_seconds must not be negative, and is {self.cell_seconds:g}")
+        if self.processes < 1:
+            raise UsageError(f"processes must be at least 1, not {self.processes}")
+
+
+class Engine(Protocol):
+    def run(self, planned: Iterable[Planned], limits: Limits) -> Iterator[Result]:
+        """Yield a result per cell. A cell that fails is stored with its reason and the others go on."""
+
+
+def engine_names() -> list[str]:
+    return sorted(module.name for module in pkgutil.iter_modules(engines.__path__) if module.name[0] != "_")
+
+
+def make_engine(name: str, store: Store) -> Engine:
+    known = engine_names()
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+        raise UsageError(f"no engine is called {name!r}; {hint}")
+    return importlib.import_module(f"{engines.__name__}.{name}").engine(store)

@@ -1,0 +1,100 @@
+"""One process of the engine `processes`: as the first process sees it (`Worker`), and what it does (`_work`)."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from showdown import memory
+from showdown.bench.cell import Cell
+from showdown.bench.engine import Limits
+from showdown.bench.engines.local import Local
+from showdown.bench.plan import Planned
+from showdown.bench.store import Store
+from showdown.errors import UsageError
+from showdown.registry import load_file
+
+READY = "ready"  # the first message of a process; after it come numbers of steps, and a result for each cell
+
+
+class Worker:
+    def __init__(self, directory: Path, limits: Limits) -> None:
+        context = multiprocessing.get_context("spawn")  # JAX does not survive a fork
+        self.connection, theirs = context.Pipe()
+        arguments = (directory, replace(limits, progress=None), theirs)  # a function need not survive pickling
+        self.process = context.Process(target=_work, args=arguments, daemon=True)
+        with _ignoring_interrupts():  # Ctrl-C reaches all processes; the first one decides
+            self.process.start()
+        theirs.close()  # so that the connection is closed when the process is gone
+        self.ready = False
+        self.playing: Planned | None = None
+
+    def plays(self, item: Planned) -> bool:
+        """Give it a cell; False if it died since the last one."""
+        try:
+            self.connection.send(item)
+        except OSError:
+            return False
+        except (AttributeError, TypeError, pickle.PicklingError) as error:
+            why = f"{item.cell.label} cannot be handed to another process ({error}): play it without --processes"
+            raise UsageError(why) from None
+        self.playing = item
+        return True
+
+    def kill(self) -> None:
+        self.process.kill()  # cells are written whole or not at all
+        self.process.join()
+        self.connection.close()
+
+    def end(self) -> str:
+        """How it ended, once its connection is closed."""
+        self.process.join(5)  # the connection closes a little before the end
+        self.kill()
+        code = self.process.exitcode or 0
+        return f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
+
+
+def _work(directory: Path, limits: Limits, connection: Connection) -> None:
+    """The life of the process."""
+    memory.sharers = limits.processes
+    for path in limits.load:
+        load_file(path)
+
+    def progress(cell: Cell, steps: int) -> None:
+        try:
+            connection.send(steps)
+        except OSError:  # the first process is gone: what is played now would be played for nobody
+            os._exit(1)
+
+    connection.send(READY)
+    engine = Local(Store(directory), concurrent=limits.processes - 1)
+    for result in engine.run(_given(connection), replace(limits, progress=progress)):
+        connection.send(result)
+
+
+def _given(connection: Connection) -> Iterator[Planned]:
+    """The cells that come along the connection, until it is closed."""
+    with suppress(EOFError):
+        while True:
+            yield connection.recv()
+
+
+@contextmanager
+def _ignoring_interrupts() -> Iterator[None]:
+    """A process started inside ignores Ctrl-C. Only the main thread may set that; in other threads it is not set."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,95 @@
+"""Play one cell and store what came of it: its trials, or the reason why there are none."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+import traceback
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import jax
+
+from showdown import __version__
+from showdown.bench.cell import Cell
+from showdown.bench.engine import Limits, Result
+from showdown.bench.plan import Planned
+from showdown.bench.record import About
+from showdown.bench.store import Store
+from showdown.errors import DivergedError, MissingDataError, ShowdownError
+from showdown.simulate import Outcome, simulate
+
+
+class _TimeoutError(ShowdownError):
+    pass
+
+
+def play_cell(item: Planned, store: Store, limits: Limits, concurrent: int = 0) -> Result:
+    """`concurrent` is the number of other processes that play at the same time; it is only recorded."""
+    cell = item.cell
+    try:
+        outcome = _simulate_within_memory(cell, limits.batch_trials, _watch(cell, limits))
+    except MissingDataError as error:
+        status, reason = "skipped", str(error)
+    except DivergedError as error:
+        status, reason = "diverged", str(error)
+    except _TimeoutError as error:
+        status, reason = "timeout", str(error)
+    except ShowdownError as error:
+        status, reason = "error", str(error)
+    except Exception as error:  # a defect in one policy must not cost the other cells
+        status, reason = "error", "".join(traceback.format_exception_only(error)).strip()
+        origin: About = {**about(concurrent), "traceback": traceback.format_exc()}
+        store.write_failed(cell, item.names, status, reason, origin)
+        return Result(cell, status, reason)
+    else:
+        store.write_done(cell, item.names, outcome, about(concurrent))
+        seconds = outcome.compile_seconds, outcome.run_seconds
+        return Result(cell, "done", "", True, *seconds, outcome.largest_diagnostics())
+    store.write_failed(cell, item.names, status, reason, about(concurrent))
+    return Result(cell, status, reason)
+
+
+def _watch(cell: Cell, limits: Limits) -> Callable[[int], None]:
+    """Called after every segment: says how far the cell is, and ends one that takes too long."""
+    began = time.monotonic()
+
+    def watch(steps: int) -> None:
+        if limits.cell_seconds is not None and time.monotonic() - began > limits.cell_seconds:
+            raise _TimeoutError(f"took longer than the {limits.cell_seconds:g} seconds allowed for a cell")
+        if limits.progress is not None:
+            limits.progress(cell, steps)
+
+    return watch
+
+
+def _simulate_within_memory(cell: Cell, batch_trials: int | None, watch: Callable[[int], None]) -> Outcome:
+    """Simulate; where the device runs out of memory all the same, try again with half as many trials at a time."""
+    batch = batch_trials
+    while True:
+        try:
+            return simulate(
+                cell.policy, cell.problem, trials=cell.trials, seed=cell.seed, batch_trials=batch, progress=watch
+            )
+        except jax.errors.JaxRuntimeError as error:
+            half = (batch or cell.trials) // 2
+            if "RESOURCE_EXHAUSTED" not in str(error) or half < 1 or batch_trials is not None:
+                raise
+            batch = half
+
+
+def about(concurrent: int = 0) -> About:
+    """Where, when and with what a cell was played."""
+    device = jax.local_devices()[0]
+    return {
+        "finished": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "versions": {"showdown": __version__, "jax": jax.__version__, "python": platform.python_version()},
+        "concurrent": concurrent,
+        "hardware": {
+            "device": device.device_kind,
+            "platform": device.platform,
+            "machine": platform.machine(),
+            "cores": os.cpu_count(),
+        },
+    }
