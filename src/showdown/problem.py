@@ -38,6 +38,11 @@ class Problem(Configuration, ABC):
 
     horizon: int  # steps of one trial
 
+    @property
+    def has_labels(self) -> bool:
+        """Whether each step has a right action, a label, so that accuracy means something."""
+        return False
+
     def load(self) -> Tables:
         """Read the data, on the host. Called once, outside any compiled program."""
         return ()

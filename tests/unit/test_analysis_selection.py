@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from showdown.analysis.regret import summarise
 from showdown.analysis.selection import in_order, require_one_cell_each, select
+from showdown.analysis.summary import summarise
 from showdown.errors import UsageError
 
 

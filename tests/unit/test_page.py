@@ -95,7 +95,7 @@ def test_no_note_is_a_part_of_another(stored, tmp_path):
         path.write_text(json.dumps({**json.loads(path.read_text()), "horizon": 200}))
     page = collect(folder, command="")
     assert len(page["agreement"]) == 5  # of which two tables tell of statlog
-    (note,) = page["notes"]
+    (note,) = [note for note in page["notes"] if "number of steps" in note]
     assert all(name in note for name in ("statlog (200", "wheel-0.5 (200"))
 
 
@@ -257,7 +257,7 @@ class Chorus:
 
 
 def test_rank_test_needs_three_policies(frame_of):
-    from showdown.analysis.regret import summarise
+    from showdown.analysis.summary import summarise
 
     summary = summarise(frame_of({("A", "x"): [1], ("B", "x"): [2]}), absolute=True)
     assert "three policies" in rank_test(summary)["reason"]

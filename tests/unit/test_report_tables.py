@@ -12,12 +12,18 @@ import pandas as pd
 import pytest
 
 from showdown.analysis import SUMMARY
+from showdown.analysis.build_table import build_table
+from showdown.analysis.notes import RankedOver
 from showdown.analysis.published import RANKED_PROBLEMS
+from showdown.analysis.request import Request
 from showdown.analysis.selection import select
+from showdown.analysis.table import Table
 from showdown.errors import UsageError
-from showdown.report import formats
-from showdown.report.assemble import Request, assemble
-from showdown.report.tables import Table, grid, records
+from showdown.metrics import METRICS
+from showdown.report.formats import csv as csv_format
+from showdown.report.formats import json as json_format
+from showdown.report.formats import latex, markdown, text
+from showdown.report.grid import grid, records
 
 NASTY = r"a_b|c&d%<e>\f*[g=1]"
 
@@ -47,7 +53,7 @@ def table() -> Table:
         "status": "timeout",
         "reason": "slow",
     }
-    return Table("a title, % of Uniform", rows, ["B", "A", NASTY], ["y", "x"], ["a note"], [failed])
+    return Table("a title, % of Uniform", rows, ["B", "A", NASTY], ["y", "x"], [RankedOver(("x",))], [failed])
 
 
 @pytest.fixture
@@ -72,7 +78,7 @@ def test_a_wide_table_is_set_smaller_in_latex():
     def written(columns: int) -> str:
         names = [f"p{number}" for number in range(columns)]
         rows = pd.DataFrame([summary_row("A", name, 1.0) for name in names])
-        return formats.latex(Table("a title", rows, ["A"], names))
+        return latex.write(Table("a title", rows, ["A"], names))
 
     assert "footnotesize" not in written(5)
     assert "footnotesize" in written(6)
@@ -80,13 +86,13 @@ def test_a_wide_table_is_set_smaller_in_latex():
 
 def test_units_are_in_the_headings_where_they_differ(table):
     rows = table.rows.assign(unit=["% of RMS" if problem == "x" else "seconds" for problem in table.rows["problem"]])
-    content = grid(Table("time", rows, table.policies, table.problems))
+    content = grid(Table("time", rows, table.policies, table.problems, metric=METRICS["time"]))
     assert content.headings == ["y (seconds)", "x (% of RMS)"]
     assert content.body[0][1][0].ours == "7.000 ± 0.500"
 
 
 def test_text_is_aligned_and_says_everything(table):
-    lines = formats.text(table).splitlines()
+    lines = text.write(table).splitlines()
     assert lines[0] == table.title
     heading, rule, *body = lines[2:7]
     assert heading.split() == ["policy", "y", "x"]
@@ -94,19 +100,19 @@ def test_text_is_aligned_and_says_everything(table):
     ends = {line.rstrip("* ").rfind("0") for line in body if line.split()[0] != "B"}
     assert len(ends) == 1
     assert lines[7] == "* best of its column"
-    assert lines[8:] == ["a note", "not shown: A on y (horizon 100, 4 trials, seed 0): timeout, slow"]
+    assert lines[8:] == ["mean rank over x", "not shown: A on y (horizon 100, 4 trials, seed 0): timeout, slow"]
 
 
 def test_text_goes_on_in_a_second_block_when_it_is_too_wide(table):
-    narrow = formats.text(table, width=45)
+    narrow = text.write(table, width=45)
     assert narrow.count("policy") == 2
     assert max(map(len, narrow.splitlines()[:-1])) <= 45
-    assert formats.text(table, width=10).count("policy") == 2  # one column at least
-    assert formats.text(table, width=200) == formats.text(table)
+    assert text.write(table, width=10).count("policy") == 2  # one column at least
+    assert text.write(table, width=200) == text.write(table)
 
 
 def test_text_beside_the_paper(compared):
-    lines = formats.text(compared).splitlines()
+    lines = text.write(compared).splitlines()
     assert lines[2].split() == ["policy", "y", "paper", "x", "paper"]
     assert re.split(r"\s{2,}", lines[4].strip()) == ["B", "7.00 ± 0.50* 7.00 ± 0.10 ✓", "1.25* 9.90 ± 0.10 ✗"]
     assert lines[-1] == "agreement: 2 of 3 cells"
@@ -114,19 +120,19 @@ def test_text_beside_the_paper(compared):
 
 def test_markdown_has_as_many_cells_in_every_line_and_escapes_names(table, compared):
     for one, width in ((table, 3), (compared, 5)):
-        lines = [line for line in formats.markdown(one).splitlines() if line.startswith("|")]
+        lines = [line for line in markdown.write(one).splitlines() if line.startswith("|")]
         cells = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines]
         assert {len(line) for line in cells} == {width}
         assert len(lines) == 2 + 3
         assert cells[2][0].strip() == "B"
         assert cells[-1][0].strip() == r"a\_b\|c&amp;d%&lt;e>\\f\*\[g=1\]"
-    assert "**7.00 ± 0.50** | 7.00 ± 0.10 ✓" in formats.markdown(compared)
-    assert formats.markdown(compared).endswith("agreement: 2 of 3 cells")
+    assert "**7.00 ± 0.50** | 7.00 ± 0.10 ✓" in markdown.write(compared)
+    assert markdown.write(compared).endswith("agreement: 2 of 3 cells")
 
 
 def test_latex_is_booktabs_with_the_best_in_bold(table, compared):
     for one, columns in ((table, 2), (compared, 4)):
-        lines = formats.latex(one).splitlines()
+        lines = latex.write(one).splitlines()
         assert [line for line in lines if line.endswith("rule")] == [r"\toprule", r"\midrule", r"\bottomrule"]
         assert rf"\begin{{tabular}}{{l{'r' * columns}}}" in lines
         rows = [line for line in lines if line.endswith(r"\\")]
@@ -138,14 +144,14 @@ def test_latex_is_booktabs_with_the_best_in_bold(table, compared):
     assert rows[1] == (
         r"B & $\mathbf{7.00 \pm 0.50}$ & $7.00 \pm 0.10 \checkmark$ & $\mathbf{1.25}$ & $9.90 \pm 0.10 \times$ \\"
     )
-    assert formats.latex(table).splitlines()[-2:] == [
-        "% a note",
+    assert latex.write(table).splitlines()[-2:] == [
+        "% mean rank over x",
         "% not shown: A on y (horizon 100, 4 trials, seed 0): timeout, slow",
     ]
 
 
 def test_csv_and_json_hold_the_same_tidy_rows(compared):
-    value = formats.json_value(compared)
+    value = json_format.value(compared)
     assert value["agreement"] == {"agree": 2, "compared": 3}
     rows = value["rows"]
     assert rows == records(compared)
@@ -159,7 +165,7 @@ def test_csv_and_json_hold_the_same_tidy_rows(compared):
     assert rows[1]["sem"] is None
     assert [row["agrees"] for row in rows] == [True, False, True, None, None]
     assert json.loads(json.dumps(rows, allow_nan=False)) == rows
-    read = list(csv.DictReader(io.StringIO(formats.csv(compared))))
+    read = list(csv.DictReader(io.StringIO(csv_format.write(compared))))
     assert [row["policy"] for row in read] == [row["policy"] for row in rows]
     assert [row["mean"] for row in read] == [str(row["mean"]) for row in rows]
     assert [row["agrees"] for row in read] == ["True", "False", "True", "", ""]
@@ -167,9 +173,9 @@ def test_csv_and_json_hold_the_same_tidy_rows(compared):
 
 
 def test_without_the_paper_there_is_no_agreement(table):
-    assert "agreement" not in formats.json_value(table)
-    assert formats.json_value(table)["not_shown"][0]["status"] == "timeout"
-    assert set(formats.json_value(table)["rows"][0]) == set(SUMMARY)
+    assert "agreement" not in json_format.value(table)
+    assert json_format.value(table)["not_shown"][0]["status"] == "timeout"
+    assert set(json_format.value(table)["rows"][0]) == set(SUMMARY)
 
 
 @pytest.fixture
@@ -180,8 +186,8 @@ def frame(frame_of) -> pd.DataFrame:
 
 
 def test_leaving_out_rows_and_columns_changes_no_number(frame):
-    everything = assemble(select(frame), Request(rank=True, source="paper"))
-    few = assemble(
+    everything = build_table(select(frame), Request(rank=True, source="paper"))
+    few = build_table(
         select(frame), Request(rank=True, source="paper", policies=["LinPost", "New"], problems=["wheel-0.5"])
     )
     full = {(row["policy"], row["problem"]): row for row in records(everything)}
@@ -197,7 +203,7 @@ def test_leaving_out_rows_and_columns_changes_no_number(frame):
 def test_rank_rows(frame):
     rows = {
         row["policy"]: row
-        for row in records(assemble(select(frame), Request(rank=True, source="paper")))
+        for row in records(build_table(select(frame), Request(rank=True, source="paper")))
         if row["metric"] == "mean_rank"
     }
     # ours among the three that are published, to compare with theirs; New as if it alone joined them
@@ -221,22 +227,22 @@ def test_a_problem_without_published_cells_ranks_nobody(frame_of):
     """Nothing is published on the wheel for linear models, and New would be first of one there."""
     cells = {(policy, "statlog"): [regret] * 2 for policy, regret in (("LinPost", 1), ("Uniform", 9), ("New", 5))}
     frame = frame_of({**cells, ("New", "wheel-0.5"): [1, 1], ("Uniform", "wheel-0.5"): [2, 2]}, horizon=43_500)
-    table = assemble(select(frame), Request(rank=True, source="paper-linear"))
+    table = build_table(select(frame), Request(rank=True, source="paper-linear"))
     ranks = {row["policy"]: row["mean"] for row in records(table) if row["metric"] == "mean_rank"}
     assert ranks == {"LinPost": 1, "New": 2, "Uniform": 2}
-    assert "mean rank over statlog among published cells" in table.notes
+    assert "mean rank over statlog among published cells" in map(str, table.notes)
 
 
 def test_ranks_beside_the_paper_need_one_of_its_ten_problems(frame):
     only = select(frame[frame["problem"] == "linear"])
     with pytest.raises(UsageError, match=RANKED_PROBLEMS[0]):
-        assemble(only, Request(rank=True, source="paper"))
-    assert assemble(only, Request(rank=True)).notes == ["mean rank over linear"]
+        build_table(only, Request(rank=True, source="paper"))
+    assert [str(note) for note in build_table(only, Request(rank=True)).notes] == ["mean rank over linear"]
 
 
 def test_ranks_are_over_the_problems_shown(frame):
     def ranks(problems) -> dict[str, float]:
-        table = assemble(select(frame), Request(rank=True, problems=problems))
+        table = build_table(select(frame), Request(rank=True, problems=problems))
         return {row["policy"]: row["mean"] for row in records(table) if row["metric"] == "mean_rank"}
 
     assert ranks(["wheel-0.5"]) == {"LinFullPost": 1, "LinPost": 2, "New": 3, "Uniform": 4}
@@ -246,7 +252,7 @@ def test_ranks_are_over_the_problems_shown(frame):
 
 def test_order_of_rows_known_asked_or_sorted(frame):
     def policies(**changes) -> list[str]:
-        return assemble(select(frame), Request(known_policies=["Uniform", "LinPost"], **changes)).policies
+        return build_table(select(frame), Request(known_policies=["Uniform", "LinPost"], **changes)).policies
 
     assert policies() == ["Uniform", "LinPost", "LinFullPost", "New"]
     assert policies(policies=["New", "LinPost"]) == ["New", "LinPost"]
@@ -259,14 +265,16 @@ def test_order_of_rows_known_asked_or_sorted(frame):
 
 def test_the_linear_tables_are_compared_in_absolute_numbers(frame_of):
     frame = frame_of({("LinFullPost", "statlog"): [1900, 1950]}, horizon=43_500)  # and no Uniform is needed
-    (row,) = records(assemble(select(frame), Request(source="paper-linear")))
+    (row,) = records(build_table(select(frame), Request(source="paper-linear")))
     assert (row["mean"], row["unit"]) == (1925, "regret")
     assert row["paper_mean"] is not None
 
 
 def test_times_in_seconds_are_not_held_against_the_paper(frame_of):
     cells = {("RMS", "statlog"): [0], ("BBB", "statlog"): [0], ("BBB", "adult"): [0]}
-    table = assemble(select(frame_of(cells, seconds={"RMS": 2.0, "BBB": 6.0})), Request(metric="time", source="paper"))
+    table = build_table(
+        select(frame_of(cells, seconds={"RMS": 2.0, "BBB": 6.0})), Request(metric="time", source="paper")
+    )
     rows = {(row["policy"], row["problem"]): row for row in records(table)}
     assert rows["BBB", "statlog"]["mean"] == pytest.approx(300)
     assert rows["BBB", "statlog"]["agrees"] is True  # the paper's is 326
@@ -278,9 +286,9 @@ def test_times_in_seconds_are_not_held_against_the_paper(frame_of):
 def test_notes_say_what_was_left_out_and_what_is_not_as_in_the_paper(frame, frame_of):
     more = frame_of({("Uniform", "wheel-0.5"): [1], ("LinPost", "wheel-0.5"): [1]}, horizon=500)
     both = pd.concat([frame, more], ignore_index=True)
-    assert assemble(select(both), Request(source="paper")).notes == [
+    assert [str(note) for note in build_table(select(both), Request(source="paper")).notes] == [
         "left out: 2 cells with horizon 500 on wheel-0.5 (the longest horizon is shown; --horizon chooses)"
     ]
-    assert assemble(select(both, horizon=500), Request(source="paper")).notes == [
+    assert [str(note) for note in build_table(select(both, horizon=500), Request(source="paper")).notes] == [
         "not the paper's number of steps: wheel-0.5 (500, not 20000)"
     ]

@@ -1,4 +1,4 @@
-"""Is one policy better than another? Paired differences, rank tests, stuck trials, regret against time."""
+"""Is one policy better than another? Paired differences, rank tests, stuck trials, a metric against time."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ import numpy as np
 import pandas as pd
 
 from showdown.analysis.ranks import mean_ranks
-from showdown.analysis.regret import baseline, summarise
 from showdown.analysis.selection import require_one_cell_each
+from showdown.analysis.summary import baseline, metric_of, summarise
 from showdown.errors import UsageError
+from showdown.metrics import MAIN, metric_named
 
 
 def paired_differences(
     frame: pd.DataFrame,
     first: str,
     second: str,
-    metric: str = "cumulative",
+    metric: str = MAIN,
     *,
     confidence: float = 0.95,
     resamples: int = 10_000,
@@ -27,13 +28,14 @@ def paired_differences(
     """problem, mean, low, high, wins, trials: of `first` minus `second`, trial by trial, on problems that both played.
 
     Trial i of a problem is the same for every policy, so differences are paired and the luck of the draw cancels. The
-    interval is the percentile bootstrap of the mean over trials; `wins` is the share of trials in which `first` has
-    the lower regret, a tie counting half. Only trials that both have are used.
+    interval is the percentile bootstrap of the mean over trials; `wins` is the share of trials in which `first` is
+    better (lower in regret, higher in reward), a tie counting half. Only trials that both have are used.
     """
+    better = 1 if metric_named(metric).smaller_is_better else -1
     require_one_cell_each(frame)
     run = ["problem", "horizon", "seed", "trial"]
     one, two = (frame.loc[frame["policy"] == name, [*run, metric]] for name in (first, second))
-    pairs = one.merge(two, on=run, suffixes=("_first", "_second"))
+    pairs = one.merge(two, on=run, suffixes=("_first", "_second")).dropna()
     if pairs.empty:
         raise UsageError(f"{first} and {second} have no trial of the same problem, horizon and seed in common")
     pairs["difference"] = pairs[f"{metric}_first"] - pairs[f"{metric}_second"]
@@ -44,7 +46,7 @@ def paired_differences(
         difference = group["difference"].to_numpy(float)  # (trials,)
         drawn = generator.integers(len(difference), size=(resamples, len(difference)))
         low, high = np.quantile(difference[drawn].mean(axis=1), [tail, 1 - tail])
-        wins = float(np.mean((difference < 0) + 0.5 * (difference == 0)))
+        wins = float(np.mean((better * difference < 0) + 0.5 * (difference == 0)))
         rows.append((problem, difference.mean(), low, high, wins, len(difference)))
     return pd.DataFrame(rows, columns=["problem", "mean", "low", "high", "wins", "trials"])
 
@@ -85,6 +87,7 @@ def nemenyi(summary: pd.DataFrame) -> pd.DataFrame:
     blocks = _complete_blocks(summary)
     p_values = _posthocs().posthoc_nemenyi_friedman(blocks.to_numpy())
     long = blocks.melt(var_name="policy", value_name="mean", ignore_index=False).reset_index()
+    long = long.assign(metric=metric_of(summary).name)
     rank = mean_ranks(long, list(blocks.index)).set_index("policy")["mean_rank"]
     names = list(blocks)
     return pd.DataFrame(
@@ -117,7 +120,7 @@ def _posthocs() -> ModuleType:
     return scikit_posthocs
 
 
-def stuck_share(frame: pd.DataFrame, metric: str = "cumulative") -> pd.DataFrame:
+def stuck_share(frame: pd.DataFrame, metric: str = MAIN) -> pd.DataFrame:
     """policy, problem, share, trials: the share of trials whose regret exceeds half of Uniform's mean.
 
     The mean of a greedy network is often carried by a few trials that settled on a bad action for ever.
@@ -130,17 +133,18 @@ def stuck_share(frame: pd.DataFrame, metric: str = "cumulative") -> pd.DataFrame
     return groups.agg(share="mean", trials="size").reset_index()
 
 
-def pareto_front(regret: pd.DataFrame, time: pd.DataFrame) -> pd.DataFrame:
-    """policy, problem, regret, time, on_front: nothing else on the problem is as good in both and better in one.
+def pareto_front(quality: pd.DataFrame, time: pd.DataFrame) -> pd.DataFrame:
+    """policy, problem, value, time, on_front: nothing else on the problem is as good in both and better in one.
 
-    `regret` and `time` are summaries; a (policy, problem) that one of them lacks is left out.
+    `quality` and `time` are summaries; a (policy, problem) that one of them lacks is left out.
     """
     keys = ["policy", "problem"]
-    regret = regret[[*keys, "mean"]].rename(columns={"mean": "regret"})
-    both = regret.merge(time[[*keys, "mean"]].rename(columns={"mean": "time"}), on=keys).dropna()
+    worse = 1 if metric_of(quality).smaller_is_better else -1
+    quality = quality[[*keys, "mean"]].rename(columns={"mean": "value"})
+    both = quality.merge(time[[*keys, "mean"]].rename(columns={"mean": "time"}), on=keys).dropna()
     on_front = pd.Series(False, index=both.index)
     for _, group in both.groupby("problem", sort=False):
-        points = group[["regret", "time"]].to_numpy(float)  # (policies, 2)
+        points = group[["value", "time"]].to_numpy(float) * [worse, 1]  # (policies, 2) of which less is better
         no_worse = (points[:, None] <= points[None]).all(axis=-1)  # (policies, policies): row against column
         better = (points[:, None] < points[None]).any(axis=-1)
         on_front[group.index] = ~(no_worse & better).any(axis=0)

@@ -1,4 +1,4 @@
-"""Ranks: 1 is the lowest mean on a problem; the mean rank is by default over the ten problems of the paper's.
+"""Ranks: 1 is the best mean on a problem; the mean rank is by default over the ten problems of the paper's.
 
 Ties share the average of their ranks. A policy without a cell on a problem is skipped there: it neither has a rank on
 it nor moves the others', so its mean is over fewer problems.
@@ -11,11 +11,13 @@ from collections.abc import Sequence
 import pandas as pd
 
 from showdown.analysis.published import RANKED_PROBLEMS
+from showdown.analysis.summary import metric_of
 
 
 def ranks(summary: pd.DataFrame) -> pd.DataFrame:
-    """policy, problem, rank: from rows with columns policy, problem, mean."""
-    rank = summary.groupby("problem", sort=False)["mean"].rank(method="average")
+    """policy, problem, rank: from rows with columns policy, problem, mean, and metric if it is not a regret."""
+    upwards = metric_of(summary).smaller_is_better
+    rank = summary.groupby("problem", sort=False)["mean"].rank(method="average", ascending=upwards)
     return summary[["policy", "problem"]].assign(rank=rank).dropna(subset="rank").reset_index(drop=True)
 
 

@@ -50,6 +50,7 @@ class Record:
     checkpoints: tuple[int, ...] = ()  # steps at the points of the curves; this to diagnostics: only of a done cell
     context_dim: int | None = None
     num_actions: int | None = None
+    labels: bool | None = None  # whether each step has a right action; records of before do not say
     compile_seconds: float = 0.0
     run_seconds: float = 0.0
     batch_trials: int = 0
@@ -103,6 +104,12 @@ def _refused(name: str) -> NotARecord:
 
 def _text(value: Any, name: str) -> str:
     if not isinstance(value, str):
+        raise _refused(name)
+    return value
+
+
+def _yes_or_no(value: Any, name: str) -> bool:
+    if not isinstance(value, bool):
         raise _refused(name)
     return value
 
@@ -184,6 +191,7 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     "checkpoints": _checkpoints,
     "context_dim": _COUNT,
     "num_actions": _COUNT,
+    "labels": _yes_or_no,
     "compile_seconds": _seconds,
     "run_seconds": _seconds,
     "batch_trials": _COUNT,
@@ -196,4 +204,4 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
 }
 _REQUIRED = {"cell", "names", "horizon", "seed", "trials", "identity", "status"}
 _REQUIRED_IF_DONE = {"checkpoints", "compile_seconds", "run_seconds"}
-_IF_DONE = {*_REQUIRED_IF_DONE, "context_dim", "num_actions", "batch_trials", "diagnostics"}
+_IF_DONE = {*_REQUIRED_IF_DONE, "context_dim", "num_actions", "labels", "batch_trials", "diagnostics"}

@@ -2,7 +2,7 @@
 
     DIR/cells/HASH.json      status, configuration, versions, hardware, seconds, what the policy tells of itself (the
                              largest of its trials): the record that makes a cell exist
-    DIR/cells/HASH.parquet   one row per trial: regrets, action counts, the curve at the checkpoints
+    DIR/cells/HASH.parquet   one row per trial: the metrics, action counts, the curve at the checkpoints
 
 Both are written under a temporary name and renamed, the table first, so a reader or a second writer never sees half a
 cell. Only `done` counts as already there; every other status is kept, with its reason, and tried again.
@@ -26,11 +26,13 @@ from showdown.bench.record import About, NotARecord, Record, read_record
 from showdown.config import canonical
 from showdown.errors import ShowdownError, UsageError
 from showdown.files import TEMPORARY, write_atomically
+from showdown.metrics import per_checkpoint, per_trial, required
 from showdown.simulate import Outcome
 
-PER_TRIAL = ("cumulative", "cumulative_expected", "simple", "simple_expected")
-_PER_CHECKPOINT = ("curve", "curve_expected")
-_CELL_COLUMNS = ("cell", "policy", "problem", "data", "horizon", "seed", "trials", "compile_seconds", "run_seconds")
+_CELL_COLUMNS = (
+    *("cell", "policy", "problem", "data", "horizon", "seed", "trials", "labels"),
+    *("compile_seconds", "run_seconds"),
+)
 _CONCURRENT = "beside"  # the frame's name of `Record.concurrent`
 
 Names = list[tuple[str, str]]  # (policy, problem) as a user would write them
@@ -40,6 +42,7 @@ class Store:
     def __init__(self, directory: str | Path) -> None:
         self.directory = Path(directory)
         self.warnings: list[str] = []  # files that were left out, each with its reason
+        self._tables: dict[str, pd.DataFrame] = {}  # read before: reading is most of the time of a report
 
     def _path(self, cell_hash: str, suffix: str) -> Path:
         return self.directory / "cells" / f"{cell_hash}{suffix}"
@@ -57,12 +60,13 @@ class Store:
         probe.unlink(missing_ok=True)
 
     def write_done(self, cell: Cell, names: Names, outcome: Outcome, about: About) -> None:
-        table = pd.DataFrame({name: getattr(outcome, name) for name in PER_TRIAL})
+        table = pd.DataFrame({name: getattr(outcome, name) for name in per_trial() if hasattr(outcome, name)})
         table.insert(0, "trial", range(len(table)))
         table["action_counts"] = list(outcome.action_counts)
-        for name in _PER_CHECKPOINT:  # to be drawn, not added up: float32 halves the file
+        for name in per_checkpoint():  # to be drawn, not added up: float32 halves the file
             table[name] = list(getattr(outcome, name).astype("float32"))
         path = self._path(cell.hash, ".parquet")
+        self._tables.pop(cell.hash, None)
         self._write(path, lambda temporary: table.to_parquet(temporary, index=False, compression="zstd"))
         record = Record(
             **self._asked(cell, names),
@@ -70,6 +74,7 @@ class Store:
             checkpoints=tuple(outcome.steps.tolist()),
             context_dim=outcome.spec.context_dim,
             num_actions=outcome.spec.num_actions,
+            labels=cell.problem.has_labels,
             compile_seconds=outcome.compile_seconds,
             run_seconds=outcome.run_seconds,
             batch_trials=outcome.batch_trials,
@@ -156,7 +161,18 @@ class Store:
         return None
 
     def trials(self, record: Record) -> pd.DataFrame | None:
-        """The trials of a done cell, curves included; None, with a warning, if its table is missing or broken."""
+        """The trials of a done cell, curves included; None, with a warning, if its table is missing or broken.
+
+        Each table is read once. One that was written before a metric existed lacks its column, and is whole.
+        """
+        if record.cell not in self._tables:
+            table = self._read_table(record)
+            if table is None:
+                return None
+            self._tables[record.cell] = table
+        return self._tables[record.cell]
+
+    def _read_table(self, record: Record) -> pd.DataFrame | None:
         path = self._path(record.cell, ".parquet")
         try:
             table = pd.read_parquet(path)
@@ -169,15 +185,16 @@ class Store:
         return table
 
     def frame(self) -> pd.DataFrame:
-        """One row per (cell, trial) of every done cell."""
+        """One row per (cell, trial) of every done cell; NaN in the columns of metrics that it does not hold."""
+        numbers = ["trial", *per_trial()]
         records, parts = [], []
         for record in self.cells():
             table = self.trials(record) if record.is_done else None
             if table is not None:
                 records.append(_row(record))
-                parts.append(table[["trial", *PER_TRIAL]])
+                parts.append(table.reindex(columns=numbers))
         if not parts:
-            return pd.DataFrame(columns=[*_CELL_COLUMNS, _CONCURRENT, "trial", *PER_TRIAL])
+            return pd.DataFrame(columns=[*_CELL_COLUMNS, _CONCURRENT, *numbers])
         rows = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
         cells = pd.DataFrame(records, columns=[*_CELL_COLUMNS, _CONCURRENT]).iloc[rows].reset_index(drop=True)
         return pd.concat([cells, pd.concat(parts, ignore_index=True)], axis=1)
@@ -190,14 +207,16 @@ def _row(record: Record) -> dict[str, Any]:
 
 def _is_table_of(table: pd.DataFrame, record: Record) -> bool:
     """Whether a table holds the trials of a done cell: every column, numbers in it, a value for each checkpoint."""
-    numbers, lists = ["trial", *PER_TRIAL], ["action_counts", *_PER_CHECKPOINT]
+    curves = list(per_checkpoint())
+    numbers, lists = ["trial", *required()], ["action_counts", *curves]
     if len(table) != record.trials or not {*numbers, *lists} <= set(table):
         return False
+    numbers += [name for name in per_trial() if name in table and name not in numbers]
     if not all(pd.api.types.is_numeric_dtype(table[name]) and np.isfinite(table[name]).all() for name in numbers):
         return False
     points = len(record.checkpoints)
     return all(isinstance(item, np.ndarray) for name in lists for item in table[name]) and all(
-        len(item) == points for name in _PER_CHECKPOINT for item in table[name]
+        len(item) == points for name in curves for item in table[name]
     )
 
 

@@ -54,6 +54,10 @@ class Table(LabelledRows):
     digest: str = param("", "of what was understood; filled in when the table is read")
     horizon: int = param(0, "steps of one trial; 0 becomes the number of rows", non_negative)
 
+    @property
+    def has_labels(self) -> bool:
+        return bool(self.label)  # reward columns have no right one
+
     def resolve(self) -> Table:
         """This table with its file read: an absolute path, the digest and, where none was asked for, the horizon."""
         if not self.path and not self.digest:

@@ -67,6 +67,10 @@ class LabelledRows(Problem):
 
     standardised: ClassVar[bool] = True
 
+    @property
+    def has_labels(self) -> bool:
+        return True
+
     def spec(self, tables: LabelledTables) -> ProblemSpec:
         check_horizon(self.horizon, tables.contexts.shape[0])
         return ProblemSpec(tables.contexts.shape[1], tables.payoffs.shape[1])

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from showdown.cli import console
 from showdown.cli.choose import chosen, near
 from showdown.errors import UsageError
+from showdown.metrics import MAIN, METRICS
+from showdown.report.formats import FORMATS
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # pandas is loaded only when a table is made
+    import pandas as pd
+
+    from showdown.analysis.request import Request
+    from showdown.analysis.table import Table
     from showdown.bench.record import Record
 
-METRICS = ("cumulative", "simple", "time")
-FORMATS = ("text", "markdown", "latex", "csv", "json")
 SOURCES = ("paper", "paper-linear")
 PAPER_TABLES = (
     "main",
@@ -37,9 +42,7 @@ def register(app: typer.Typer) -> None:
 
 def table_command(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where results are kept.")] = Path("results"),
-    metric: Annotated[
-        str | None, typer.Option(help=f"What to show: {', '.join(METRICS)}.", show_default="cumulative")
-    ] = None,
+    metric: Annotated[str | None, typer.Option(help=f"What to show: {', '.join(METRICS)}.", show_default=MAIN)] = None,
     paper: Annotated[
         str | None, typer.Option(metavar="TABLE", help=f"One of the paper's tables: {', '.join(PAPER_TABLES)}.")
     ] = None,
@@ -63,30 +66,63 @@ def table_command(
     sort: Annotated[str | None, typer.Option(help="Best first by a problem, or by rank.")] = None,
 ) -> None:
     """Print mean ± standard error of every finished cell, relative to Uniform."""
-    if paper is not None:
-        _check_choice("paper", paper, PAPER_TABLES)
-        given = {"--metric": metric, "--problems": problems, "--absolute": absolute}
-        for option in (name for name, value in given.items() if value):
-            raise UsageError(f"--paper {paper} says by itself what {option} would: leave one of them out")
-    _check_choice("metric", metric or METRICS[0], METRICS)
     output = "json" if as_json else output
+    _check_paper(paper, {"--metric": metric, "--problems": problems, "--absolute": absolute})
+    _check_choice("metric", metric or MAIN, METRICS)
     _check_choice("format", output, FORMATS)
+    _check_against(against, paper, absolute)
+    _check_expected(expected, "time" if paper == "nonlinear-time" else metric or MAIN)
+    if not directory.is_dir():
+        raise UsageError(f"there is no folder {directory}; `showdown run --out {directory}` makes one")
+
+    from showdown.analysis.request import Request
+    from showdown.policies import policies as known_policies
+    from showdown.problems import problems as known_problems
+
+    store = _read(directory)
+    request = Request(
+        metric=metric or MAIN,
+        absolute=absolute,
+        expected=expected,
+        source=against,
+        rank=rank or sort == "rank",
+        sort=sort,
+        policies=chosen(policies, "policy", [record.policy for record in store.records]),
+        problems=chosen(problems, "problem", [record.problem for record in store.records]),
+        known_policies=known_policies.names(),
+        known_problems=known_problems.names(),
+    )
+    _print(_table(store, request, paper, {"horizon": horizon, "seed": seed, "trials": trials}), output)
+
+
+def _check_against(against: str | None, paper: str | None, absolute: bool) -> None:
     if against is not None:
         _check_choice("against", against, SOURCES)
     if paper is not None and against == "paper-linear" and not paper.startswith("linear"):
         raise UsageError(f"--paper {paper} has its own published numbers: say --against paper")
     if absolute and against == "paper":
         raise UsageError("the paper's numbers are relative to Uniform, or to RMS for time: leave out --absolute")
-    if expected and (metric == "time" or paper == "nonlinear-time"):
-        raise UsageError("--expected is about rewards and has no meaning for times")
-    if not directory.is_dir():
-        raise UsageError(f"there is no folder {directory}; `showdown run --out {directory}` makes one")
 
-    from showdown.analysis.selection import select
+
+def _check_paper(paper: str | None, given: dict[str, Any]) -> None:
+    if paper is not None:
+        _check_choice("paper", paper, PAPER_TABLES)
+        for option in (name for name, value in given.items() if value):
+            raise UsageError(f"--paper {paper} says by itself what {option} would: leave one of them out")
+
+
+def _check_expected(expected: bool, metric: str) -> None:
+    if expected and METRICS[metric].expected_step is None:
+        raise UsageError(f"--expected is about regret and has no meaning for --metric {metric}")
+
+
+class _Read(NamedTuple):
+    records: list[Record]
+    frame: pd.DataFrame  # one row per (cell, trial)
+
+
+def _read(directory: Path) -> _Read:
     from showdown.bench.store import Store
-    from showdown.policies import policies as known_policies
-    from showdown.problems import problems as known_problems
-    from showdown.report.assemble import Request, assemble, in_layout, in_table
 
     store = Store(directory)
     records = store.cells()
@@ -95,44 +131,35 @@ def table_command(
         console.warn(warning)
     if frame.empty:
         failed = sum(not record.is_done for record in records)
-        told = f" ({failed} did not finish)" if failed else ""
-        raise UsageError(f"{directory} holds no finished cell{told}; `showdown run --out {directory}` makes some")
-    request = Request(
-        metric=metric or METRICS[0],
-        absolute=absolute,
-        expected=expected,
-        source=against,
-        rank=rank or sort == "rank",
-        sort=sort,
-        policies=chosen(policies, "policy", [record.policy for record in records]),
-        problems=chosen(problems, "problem", [record.problem for record in records]),
-        known_policies=known_policies.names(),
-        known_problems=known_problems.names(),
-    )
-    filters = {"horizon": horizon, "seed": seed, "trials": trials}
-    selection = select(frame, **filters)
+        counted = f" ({failed} did not finish)" if failed else ""
+        raise UsageError(f"{directory} holds no finished cell{counted}; `showdown run --out {directory}` makes some")
+    return _Read(records, frame)
+
+
+def _table(store: _Read, request: Request, paper: str | None, filters: dict[str, int | None]) -> Table:
+    from showdown.analysis.build_table import build_table
+    from showdown.analysis.request import in_layout, in_table
+    from showdown.analysis.selection import select
+
+    records, selection = store.records, select(store.frame, **filters)
     if paper is not None:
         selection, request = in_layout(paper, selection, request)
         records = [record for record in records if in_table(paper, record.policy)]
-    table = assemble(selection, request)
+    table = build_table(selection, request)
     asked = {"policy": request.policies, "problem": request.problems}
     table.not_shown.extend(_unfinished(records, asked, filters))
-    _print(table, output)
+    return table
 
 
-def _print(table: Any, output: str) -> None:
+def _print(table: Table, output: str) -> None:
     from showdown.report import formats
+    from showdown.report.grid import footer
 
-    if output == "json":
-        console.data_json(formats.json_value(table))
-    elif output == "csv":
-        console.data(formats.csv(table))
-        for line in formats.footer(table):
+    form = formats.load(output)
+    console.data(form.write(table, shutil.get_terminal_size().columns if sys.stdout.isatty() else None))
+    if getattr(form, "NOTES_APART", False):
+        for line in footer(table):
             console.warn(line)
-    elif output == "text":
-        console.data(formats.text(table, shutil.get_terminal_size().columns if sys.stdout.isatty() else None))
-    else:
-        console.data(formats.markdown(table) if output == "markdown" else formats.latex(table))
 
 
 def _unfinished(
@@ -149,6 +176,6 @@ def _unfinished(
     ]
 
 
-def _check_choice(option: str, value: str, choices: tuple[str, ...]) -> None:
+def _check_choice(option: str, value: str, choices: Collection[str]) -> None:
     if value not in choices:
         raise UsageError(f"--{option} is one of {', '.join(choices)}, not {value!r}{near(value, choices)}")

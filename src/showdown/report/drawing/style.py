@@ -15,7 +15,7 @@ import numpy as np
 
 from showdown.analysis.curves import Curve
 from showdown.errors import UsageError
-from showdown.report.output import write_file
+from showdown.report.write_file import write_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

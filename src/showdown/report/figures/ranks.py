@@ -13,7 +13,7 @@ import pandas as pd
 
 from showdown.analysis.published import RANKED_PROBLEMS, published
 from showdown.analysis.ranks import ranks
-from showdown.analysis.regret import summarise
+from showdown.analysis.summary import summarise
 from showdown.errors import UsageError
 from showdown.report.drawing import style
 from showdown.report.drawing.figure import Figure, Request

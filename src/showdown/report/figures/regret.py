@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from showdown.analysis.curves import mean_curve
-from showdown.analysis.regret import BASELINE, summarise
+from showdown.analysis.summary import BASELINE, summarise
 from showdown.bench.store import Store
 from showdown.errors import UsageError
 from showdown.report.drawing import style

@@ -16,13 +16,14 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from showdown.report.output import write_file
+from showdown.report.write_file import write_file
 
 SCRIPTS = (  # in the order they build on each other
     "dom",
     "data",
     "scale",
     "table",
+    "columns",
     "leaderboard",
     "heatmap",
     "curves",

@@ -5,7 +5,7 @@ const chosenCurves = new Map(); // problem -> Map(policy -> slot of colour and d
 function firstChoice(problem) {
   const finished = data.policies.filter((policy) => cellOf(policy.name, problem));
   finished.sort(
-    (one, other) => cellOf(one.name, problem).rank.cumulative - cellOf(other.name, problem).rank.cumulative,
+    (one, other) => cellOf(one.name, problem).rank[MAIN] - cellOf(other.name, problem).rank[MAIN],
   );
   return new Map(finished.slice(0, FIRST_CURVES).map((policy, slot) => [policy.name, slot]));
 }
@@ -46,7 +46,7 @@ function curves() {
   const fillKeys = () => {
     const ordered = data.policies.filter((policy) => isShown(policy) && cellOf(policy.name, problem));
     ordered.sort(
-      (one, other) => cellOf(one.name, problem).rank.cumulative - cellOf(other.name, problem).rank.cumulative,
+      (one, other) => cellOf(one.name, problem).rank[MAIN] - cellOf(other.name, problem).rank[MAIN],
     );
     keys.replaceChildren(
       ...ordered.map((policy) => {

@@ -10,7 +10,11 @@ const failures = new Map(data.unfinished.map((cell) => [pairKey(cell.policy, cel
 const cellOf = (policy, problem) => cells.get(pairKey(policy, problem));
 const failureOf = (policy, problem) => failures.get(pairKey(policy, problem));
 
-const METRIC_NAMES = { cumulative: "cumulative regret", simple: "simple regret", time: "time" };
+const metricOf = new Map(data.metrics.map((metric) => [metric.name, metric]));
+const MAIN = data.metrics[0].name; // by which policies are compared where nothing else was asked for
+const COMMONEST = "always the commonest action"; // the best fixed action in hindsight
+const titleOf = (metric) => metricOf.get(metric).title;
+const smallerIsBetter = (metric) => metricOf.get(metric).smaller_is_better;
 const families = [...new Set(data.policies.map((policy) => policy.family))];
 
 for (const policy of data.policies) {
@@ -18,10 +22,12 @@ for (const policy of data.policies) {
   policy.step_seconds = rates.length ? rates.reduce((sum, rate) => sum + rate, 0) / rates.length : null;
 }
 
-// `cumulative regret, % of Uniform`; what is in no other unit than regret does not say so twice
+// `cumulative regret, % of Uniform`; a unit that the title ends with is not said twice
 function metricIn(metric, unit) {
-  const rest = (unit ?? "").replace(/^regret ?/, "");
-  return rest ? `${METRIC_NAMES[metric]}, ${rest}` : METRIC_NAMES[metric];
+  const title = titleOf(metric),
+    noun = title.split(" ").at(-1);
+  const rest = (unit ?? "").startsWith(noun) ? unit.slice(noun.length).trim() : (unit ?? "");
+  return rest ? `${title}, ${rest}` : title;
 }
 
 const shown = (policy, problem, metric) => cellOf(policy, problem)?.shown[metric]?.mean ?? null;
@@ -64,7 +70,7 @@ const plural = (count, noun, several = `${noun}s`) => `${count} ${count === 1 ? 
 // What is being looked at, shared by all views.
 const state = {
   view: "leaderboard",
-  metric: "cumulative",
+  metric: MAIN,
   family: "",
   text: "",
   sort: { key: "rank", descending: false },
@@ -89,11 +95,14 @@ function isShown(policy) {
 // what a heading sorts by; apart from the other keys, since a problem may be called `rank`, `time` or `name`
 const problemKey = (name) => `problem ${name}`;
 
+// Whether a heading that is pressed for the first time puts the largest first: so that the best comes first.
+const startsDescending = (key) => key.startsWith(problemKey("")) && !smallerIsBetter(state.metric);
+
 function sortValue(policy) {
   const { key } = state.sort;
   if (key === "name") return policy.name.toLowerCase();
-  if (key === "rank") return policy.mean_rank[state.metric];
-  if (key === "time") return policy.step_seconds;
+  const column = COLUMNS.find((one) => one.key === key);
+  if (column) return column.value(policy);
   return shown(policy.name, key.slice(problemKey("").length), state.metric);
 }
 

@@ -56,14 +56,16 @@ const command = ({ policy, problem, horizon, trials, seed }) =>
 
 function finishedDetail(cell) {
   const problem = problemOf.get(cell.problem);
-  const numbers = data.metrics.map((metric) => {
-    const shownHere = cell.shown[metric],
-      absolute = cell.absolute[metric],
-      unit = problem.units[metric];
-    const own = metric === "time" ? `${duration(absolute.mean)} a trial` : withError(absolute.mean, absolute.sem);
+  const measured = data.metrics.filter(({ name }) => cell.absolute[name]); // an old cell lacks newer metrics
+  const numbers = measured.flatMap(({ name, title, per_cell }) => {
+    const shownHere = cell.shown[name],
+      absolute = cell.absolute[name],
+      unit = problem.units[name],
+      reference = problem.reference[name];
+    const own = per_cell ? `${duration(absolute.mean)} a trial` : withError(absolute.mean, absolute.sem);
     return [
-      METRIC_NAMES[metric],
-      unit?.startsWith("%") ? `${withError(shownHere.mean, shownHere.sem, unit)} ${unit}  (${own})` : own,
+      [title, unit?.startsWith("%") ? `${withError(shownHere.mean, shownHere.sem, unit)} ${unit}  (${own})` : own],
+      reference ? [`${title}, ${COMMONEST}`, withError(reference.mean, reference.sem)] : ["", null],
     ];
   });
   const published = cell.paper.map((entry) => {
@@ -87,13 +89,13 @@ function finishedDetail(cell) {
     const holder = el("div", { class: "plot" });
     holder.draw = () =>
       holder.replaceChildren(
-        stripChart(cell.distribution[metric], roomIn(holder), `${METRIC_NAMES[metric]} of each trial`),
+        stripChart(cell.distribution[metric], roomIn(holder), `${titleOf(metric)} of each trial`),
       );
     return [
       el(
         "h3",
         {},
-        `${METRIC_NAMES[metric]} of ${cell.distribution[metric].length < cell.trials ? `${cell.trials} trials (quantiles)` : plural(cell.trials, "trial")}`,
+        `${titleOf(metric)} of ${cell.distribution[metric].length < cell.trials ? `${cell.trials} trials (quantiles)` : plural(cell.trials, "trial")}`,
       ),
       holder,
     ];
@@ -104,7 +106,7 @@ function finishedDetail(cell) {
   return [
     facts([
       ...numbers,
-      ["rank on the problem", cell.rank.cumulative],
+      ["rank on the problem", cell.rank[MAIN]],
       ["stuck trials (regret above half of Uniform's)", cell.stuck === undefined ? null : `${cell.stuck} %`],
       ["trials × steps", `${cell.trials} × ${cell.horizon.toLocaleString("en")}`],
       ["seed", cell.seed],
@@ -136,8 +138,7 @@ function finishedDetail(cell) {
           ),
         )
       : el("p", { class: "hint" }, "No number was published for this cell."),
-    ...strip("cumulative"),
-    ...strip("simple"),
+    ...measured.filter(({ per_cell }) => !per_cell).flatMap(({ name }) => strip(name)),
     el("h3", {}, "Cumulative regret over time, mean ± s.e."),
     line,
     cell.actions.length ? el("h3", {}, "How often each action was played") : null,

@@ -14,8 +14,9 @@ function heatmap() {
   const fraction = (cell, problem) => {
     if (ranked || !relative(problem)) return (cell.rank[state.metric] - 1) / Math.max(1, counts.get(problem.name) - 1);
     const { mean } = cell.shown[state.metric];
-    if (mean <= 0) return 0;
-    return low < high ? (Math.log(mean) - low) / (high - low) : 1; // one value alone above zero is the worst there is
+    // one value alone above zero is the largest there is
+    const size = mean <= 0 ? 0 : low < high ? (Math.log(mean) - low) / (high - low) : 1;
+    return smallerIsBetter(state.metric) ? size : 1 - size;
   };
   const short = (value) =>
     Math.abs(value) >= 10 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(2)));
@@ -39,7 +40,7 @@ function heatmap() {
       );
     });
   const columns = data.problems.map((problem) => sortButton(problemKey(problem.name), problem.name, `Sort by ${problem.name}`));
-  const caption = `Heat map of ${METRIC_NAMES[state.metric]} by ${ranked ? "rank" : "value"}`;
+  const caption = `Heat map of ${titleOf(state.metric)} by ${ranked ? "rank" : "value"}`;
   const table = policyTable({ caption, columns, rowOf, kind: "heat" });
   const steps = [0, 0.2, 0.4, 0.6, 0.8, 1];
   const ends = ranked
@@ -47,6 +48,7 @@ function heatmap() {
     : values.length
       ? [low < high ? format(Math.exp(low)) : "≤ 0", `${format(Math.exp(high))} %`]
       : ["first", "last"];
+  if (!ranked && values.length && !smallerIsBetter(state.metric)) ends.reverse(); // the best is on the left
   const legend = el(
     "div",
     { class: "legend-heat", "aria-hidden": "true" },

@@ -85,10 +85,13 @@ function buildTabs() {
 function buildControls() {
   const metric = select(
     "show",
-    data.metrics.map((name) => [name, METRIC_NAMES[name]]),
+    data.metrics.map(({ name, title }) => [name, title]),
     state.metric,
     (value) => {
+      const turned = smallerIsBetter(value) !== smallerIsBetter(state.metric);
       state.metric = value;
+      // a problem stays sorted with the best first, or with the worst
+      if (turned && state.sort.key.startsWith(problemKey(""))) state.sort.descending = !state.sort.descending;
       showView();
     },
   );
@@ -126,14 +129,15 @@ function buildHeading() {
   byId("summary").textContent =
     `${plural(data.policies.length, "policy", "policies")} on ${plural(data.problems.length, "problem")}${told}.`;
   const ranked = data.policies
-    .filter((policy) => policy.mean_rank.cumulative !== null)
-    .sort((one, other) => one.mean_rank.cumulative - other.mean_rank.cumulative);
+    .filter((policy) => policy.mean_rank[MAIN] !== null)
+    .sort((one, other) => one.mean_rank[MAIN] - other.mean_rank[MAIN]);
   // time is another machine's, so whether it agrees says nothing about the policies
-  const regrets = Object.entries(data.agreement).filter(([table]) => !table.endsWith(" time"));
+  const timed = data.metrics.filter(({ per_cell }) => per_cell);
+  const regrets = Object.entries(data.agreement).filter(([table]) => !timed.some(({ name }) => table.endsWith(` ${name}`)));
   const agreement = regrets.reduce((sum, [, { agree, compared }]) => [sum[0] + agree, sum[1] + compared], [0, 0]);
   const tiles = [[data.cells.length, data.cells.length === 1 ? "finished cell" : "finished cells"]];
   if (data.unfinished.length) tiles.push([data.unfinished.length, "not finished"]);
-  if (ranked.length) tiles.push([ranked[0].name, `best mean rank, ${ranked[0].mean_rank.cumulative.toFixed(1)}`]);
+  if (ranked.length) tiles.push([ranked[0].name, `best mean rank, ${ranked[0].mean_rank[MAIN].toFixed(1)}`]);
   if (agreement[1]) tiles.push([`${agreement[0]} of ${agreement[1]}`, "published regrets agree, cumulative and simple"]);
   byId("tiles").append(
     ...tiles.map(([value, name]) => el("div", {}, el("strong", {}, String(value)), el("span", {}, name))),
@@ -217,7 +221,7 @@ if (wanted in VIEWS) state.view = wanted;
 state.problem = (
   data.problems.find((problem) => data.cells.some((cell) => cell.problem === problem.name)) ?? data.problems[0]
 ).name;
-if (!data.agreement["paper cumulative"]?.compared && data.agreement["paper-linear cumulative"]?.compared)
+if (!data.agreement[`paper ${MAIN}`]?.compared && data.agreement[`paper-linear ${MAIN}`]?.compared)
   state.source = "paper-linear";
 buildTheme();
 buildHeading();

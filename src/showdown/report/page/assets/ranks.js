@@ -34,7 +34,7 @@ function ranksView() {
   if (test && !test.reason) responsive(difference, (width) => differenceChart(test, width));
   return {
     nodes: [
-      el("h2", {}, `Ranks by ${METRIC_NAMES[state.metric]} over ${plural(data.problems.length, "problem")}`),
+      el("h2", {}, `Ranks by ${titleOf(state.metric)} over ${plural(data.problems.length, "problem")}`),
       el(
         "p",
         { class: "hint" },

@@ -11,7 +11,7 @@ function reproduction() {
   const there = data.problems.filter((problem) =>
     data.policies.some((policy) => publishedOf(cellOf(policy.name, problem.name), source, metric)),
   );
-  const ranked = source === "paper" && metric === "cumulative" && data.policies.some((policy) => policy.paper_rank);
+  const ranked = source === "paper" && metric === MAIN && data.policies.some((policy) => policy.paper_rank);
   const rowOf = (policy) => [
     ranked
       ? el(
@@ -66,7 +66,7 @@ function reproduction() {
         el(
           "p",
           { class: "nothing" },
-          `Nothing in this store was published in the ${SOURCE_NAMES[source]} for ${METRIC_NAMES[metric]}.`,
+          `Nothing in this store was published in the ${SOURCE_NAMES[source]} for ${titleOf(metric)}.`,
         ),
       ],
       arrange: () => {},
@@ -76,7 +76,7 @@ function reproduction() {
     data.problems.some((problem) => publishedOf(cellOf(policy.name, problem.name), source, metric));
   const others = data.policies.filter((policy) => !only(policy)).length;
   const table = policyTable({
-    caption: `Agreement with the paper, ${METRIC_NAMES[metric]}`,
+    caption: `Agreement with the paper, ${titleOf(metric)}`,
     columns,
     rowOf,
     kind: "board paper",

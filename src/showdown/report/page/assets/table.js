@@ -3,14 +3,15 @@ function sortButton(key, text, hint) {
   const button = el("button", { type: "button", class: "sort", title: hint }, text);
   const heading = el("th", { scope: "col", "data-key": key }, button);
   button.addEventListener("click", () => {
-    state.sort = { key, descending: state.sort.key === key && !state.sort.descending };
+    state.sort = { key, descending: state.sort.key === key ? !state.sort.descending : startsDescending(key) };
     refreshRows();
   });
   return heading;
 }
 
-// `columns` are headings, `rowOf(policy)` gives the cells of one row; `only` leaves policies out.
-function policyTable({ caption, columns, rowOf, kind, only = () => true }) {
+// `columns` are headings, `rowOf(policy)` gives the cells of one row; `only` leaves policies out; `foot` is a last row
+// that is not sorted with the others.
+function policyTable({ caption, columns, rowOf, kind, only = () => true, foot = null }) {
   const rows = new Map();
   for (const policy of data.policies.filter(only)) {
     rows.set(policy.name, el("tr", {}, el("th", { scope: "row", title: policy.family }, policy.name), rowOf(policy)));
@@ -22,6 +23,7 @@ function policyTable({ caption, columns, rowOf, kind, only = () => true }) {
     el("caption", {}, caption),
     el("thead", {}, el("tr", {}, sortButton("name", "policy", "Sort by name"), columns)),
     body,
+    foot ? el("tfoot", {}, foot) : null,
   );
   const nothing = el("p", { class: "nothing", hidden: true }, "No policy matches the filter.");
   const wrapper = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, table);
@@ -77,14 +79,15 @@ function cellButton(policy, problem, { text, label, mark = "", style = "" }) {
   );
 }
 
-// The lowest value of each problem, among all policies: filtering does not crown another.
+// The best value of each problem, among all policies: filtering does not crown another.
 function bests(metric) {
+  const best = smallerIsBetter(metric) ? Math.min : Math.max;
   return new Map(
     data.problems.map((problem) => {
       const values = data.policies
         .map((policy) => shown(policy.name, problem.name, metric))
         .filter((value) => value !== null);
-      return [problem.name, values.length ? Math.min(...values) : null];
+      return [problem.name, values.length ? best(...values) : null];
     }),
   );
 }

@@ -11,15 +11,15 @@ function timeView() {
           name: policy.name,
           cell,
           seconds: cell.absolute.time.mean,
-          regret: cell.shown.cumulative.mean,
-          error: cell.shown.cumulative.sem,
+          regret: cell.shown[MAIN].mean,
+          error: cell.shown[MAIN].sem,
         }
       );
     })
     .filter((point) => point && point.seconds > 0);
   const logarithmic = points.every(({ regret }) => regret > 0); // a logarithm has no place for the others
   responsive(holder, (width) => timeChart(points, width, readout, logarithmic));
-  const what = metricIn("cumulative", problemOf.get(state.problem).units.cumulative);
+  const what = metricIn(MAIN, problemOf.get(state.problem).units[MAIN]);
   const front = points.filter(({ cell }) => cell.front).sort((one, other) => one.seconds - other.seconds);
   const list = front.map(({ name, seconds, regret }) => `${name} (${duration(seconds)}, ${format(regret)})`).join("; ");
   return {
@@ -49,7 +49,7 @@ function timeChart(points, width, readout, logarithmic) {
     left: width > 500 ? 58 : 42,
     label: `Time against regret for ${plural(points.length, "policy", "policies")} on ${state.problem}`,
     xLabel: "time of one trial",
-    yLabel: width > 500 ? "cumulative regret" : "",
+    yLabel: width > 500 ? titleOf(MAIN) : "",
     format: { x: (seconds) => duration(Number(seconds.toPrecision(2))).replace(/\.0+ /, " ") },
     x: (range) =>
       logScale(

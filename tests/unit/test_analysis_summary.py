@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from showdown.analysis import SUMMARY
-from showdown.analysis.elapsed import elapsed
-from showdown.analysis.regret import summarise
+from showdown.analysis.summary import summarise
+from showdown.analysis.time_taken import time_taken
 from showdown.errors import UsageError
 
 
@@ -74,13 +74,13 @@ def test_a_yardstick_of_zero_is_refused(frame_of):
 def test_time_is_relative_to_rms_per_trial_where_there_is_one(frame_of):
     seconds = {"RMS": 4.0, "A": 1.0}
     frame = frame_of({("RMS", "x"): [0, 0], ("A", "x"): [0], ("A", "y"): [0]}, seconds=seconds)
-    summary = elapsed(frame)
+    summary = time_taken(frame)
     # RMS takes 2 seconds a trial, A 1
     assert row(summary, "A", "x")["mean"] == pytest.approx(50)
     assert row(summary, "RMS", "x")["mean"] == pytest.approx(100)
     assert row(summary, "A", "y")["mean"] == 1
     assert list(summary["unit"]) == ["% of RMS", "% of RMS", "seconds"]
     assert summary["sem"].isna().all()
-    absolute = elapsed(frame, absolute=True)
+    absolute = time_taken(frame, absolute=True)
     assert list(absolute["mean"]) == [4, 1, 1]
     assert set(absolute["unit"]) == {"seconds"}

@@ -1,0 +1,128 @@
+"""From the cells of a store to one table: choose, summarise, rank, compare with the paper, put in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pandas as pd
+
+from showdown.analysis.agreement import against
+from showdown.analysis.measured import measured
+from showdown.analysis.notes import Absent, Concurrent, LeftOut, Note, OtherHorizon, RankedOver, merged
+from showdown.analysis.published import ABSOLUTE_SOURCES, HORIZONS, RANKED_PROBLEMS, layout, published
+from showdown.analysis.rank_rows import rank_rows
+from showdown.analysis.request import Request
+from showdown.analysis.selection import Selection, in_order
+from showdown.analysis.summary import summarise, summarise_commonest
+from showdown.analysis.table import RANK, Table
+from showdown.analysis.time_taken import per_trial
+from showdown.errors import UsageError
+from showdown.metrics import metric_named
+from showdown.metrics.metric import Metric
+
+
+def build_table(selection: Selection, request: Request) -> Table:
+    metric = metric_named(request.metric)
+    frame, notes = _usable(selection, request, metric)
+    shown = frame[request.shows(frame)]
+    columns = frame[frame["problem"].isin(shown["problem"])]  # with the policies that others are relative to
+    absolute = request.absolute or request.source in ABSOLUTE_SOURCES
+    rows = summarise(columns, request.metric, expected=request.expected, absolute=absolute)
+    rows = rows[request.shows(rows)]
+    notes += _concurrent_notes(shown) if metric.cell else []
+    title = _title(rows, request, metric)
+    paper = None
+    if request.source is not None:
+        paper = published(request.source, metric.published or metric.name)
+        # where the baseline has no cell our number is absolute, and theirs is relative
+        not_relative = [] if absolute else rows.loc[rows["unit"] == metric.unit, "problem"]
+        rows = against(rows, paper[~paper["problem"].isin(not_relative)])
+        notes += _horizon_notes(rows)
+    policies = _ordered(rows["policy"], request.policies, request.known_policies)
+    problems = _ordered(rows["problem"], request.problems, request.known_problems)
+    if request.rank:
+        ranked, over = _ranked(frame, request, metric, paper, problems)
+        notes.append(RankedOver(tuple(over), published_only=paper is not None))
+        rows = pd.concat([ranked[ranked["policy"].isin(policies)], rows], ignore_index=True)
+        problems = [RANK, *problems]
+    reference = summarise_commonest(shown, request.metric)
+    table = Table(title, rows, policies, problems, merged(notes), metric=metric, reference=reference)
+    return table if request.sort is None else replace(table, policies=_sorted(table, request.sort))
+
+
+def _usable(selection: Selection, request: Request, metric: Metric) -> tuple[pd.DataFrame, list[Note]]:
+    """The cells that hold the metric, of which at least one was asked for, and notes about the others."""
+    asked = selection.frame[request.shows(selection.frame)]
+    if asked.empty:
+        raise UsageError("none of the cells that were asked for is finished")
+    lacking = measured(asked, metric, request.expected).notes
+    frame = measured(selection.frame, metric, request.expected).frame
+    if not request.shows(frame).any():
+        raise UsageError(f"there is no {metric.title} to show: {'; '.join(map(str, lacking))}")
+    left_out = selection.left_out[request.shows(selection.left_out)]
+    return frame, [*_absent_notes(selection.frame, request), *_left_out_notes(left_out), *lacking]
+
+
+def _ranked(
+    frame: pd.DataFrame, request: Request, metric: Metric, paper: pd.DataFrame | None, problems: list[str]
+) -> tuple[pd.DataFrame, list[str]]:
+    """Rows of mean ranks, and the problems they are over."""
+    over = list(RANKED_PROBLEMS) if paper is not None or request.layout == "main" else problems
+    if paper is not None:
+        over = [name for name in over if name in set(paper["problem"])]
+    summary = summarise(frame, request.metric, expected=request.expected, absolute=True)
+    rows = rank_rows(per_trial(summary) if metric.cell else summary, paper, over)
+    return rows, in_order(frame.loc[frame["problem"].isin(over), "problem"], over)
+
+
+def _ordered(finished: pd.Series, asked: list[str] | None, known: Iterable[str]) -> list[str]:
+    return in_order(finished, known) if asked is None else [name for name in asked if name in set(finished)]
+
+
+def _sorted(table: Table, sort: str) -> list[str]:
+    """Best first; policies without a number there come last, in their order."""
+    problem = RANK if sort == "rank" else sort
+    by = table.rows[table.rows["problem"] == problem].set_index("policy")["mean"]
+    if by.empty:
+        problems = table.rows.loc[table.rows["problem"] != RANK, "problem"].drop_duplicates()
+        choices = ", ".join(["rank (with --rank)", *problems])
+        raise UsageError(f"nothing is shown to sort by {sort!r}; there is {choices}")
+    worse = 1 if table.smaller_is_better(problem) else -1
+    return sorted(table.policies, key=lambda name: worse * by[name] if name in by else float("inf"))
+
+
+def _title(rows: pd.DataFrame, request: Request, metric: Metric) -> str:
+    units = rows["unit"].drop_duplicates()
+    counts = sorted(set(rows["trials"]))
+    trials = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1])))) + (" trials" if counts[-1] > 1 else " trial")
+    statistic = f"all of {trials} together" if metric.cell else f"mean ± standard error over {trials}"
+    # not "cumulative regret, regret"
+    unit = [word for word in units if word not in metric.title] if len(units) == 1 else []
+    parts = [f"expected {metric.title}" if request.expected else metric.title, *unit, statistic]
+    return ", ".join(parts)
+
+
+def _left_out_notes(left_out: pd.DataFrame) -> list[Note]:
+    return [
+        LeftOut(tuple(zip(cells["cell"], cells["problem"], cells.get(because, cells["cell"]), strict=True)), because)
+        for because, cells in left_out.groupby("because", sort=False)
+    ]
+
+
+def _absent_notes(frame: pd.DataFrame, request: Request) -> list[Note]:
+    if request.layout is None:
+        return []
+    absent = [name for name in layout(request.layout).problems if name not in set(frame["problem"])]
+    return [Absent(tuple(absent))] if absent else []
+
+
+def _concurrent_notes(cells: pd.DataFrame) -> list[Note]:
+    concurrent = cells[cells.get("beside", pd.Series(0, index=cells.index)).fillna(0) > 0]
+    return [Concurrent(tuple(dict.fromkeys(concurrent["cell"])))] if len(concurrent) else []
+
+
+def _horizon_notes(rows: pd.DataFrame) -> list[Note]:
+    ran = rows[rows["paper_mean"].notna()].drop_duplicates("problem").set_index("problem")["horizon"]
+    other = [(name, steps, HORIZONS[name]) for name, steps in ran.items() if steps != HORIZONS[name]]
+    return [OtherHorizon(tuple(other))] if other else []

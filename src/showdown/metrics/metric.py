@@ -1,0 +1,62 @@
+"""What a metric is: one value that the loop, the store, the tables, the page and the command line read.
+
+Nothing heavy is imported here, because the command line lists the metrics before NumPy is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Take = Callable[[Any], Any]  # from what a segment of play reports (`play.block.Played`) to an array of numbers
+EXPECTED = "_expected"  # ends the name of a column that counts mean rewards instead of drawn ones
+FIXED = "_fixed"  # ends the name of a column about the best fixed action
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """A metric is measured at every step of a trial (`step`), or once for a whole cell (`cell`)."""
+
+    name: str  # as a user types it; the store's column has the same name
+    title: str  # as a sentence says it
+    unit: str  # of the number as it is measured
+    decimals: int  # shown in that unit; percentages always have two
+    order: int  # place in lists, the smallest first
+    smaller_is_better: bool = True
+    baseline: str = ""  # the policy whose mean is 100 %; none: always shown as it is measured
+    published: str = ""  # what the paper's tables call it; none: nothing was published
+
+    step: Take | None = None  # (trials, steps) values
+    expected_step: Take | None = None  # the same with mean rewards instead of drawn ones, for `--expected`
+    over: Literal["total", "mean", "last"] = "total"  # the steps of a trial: summed, their mean, the mean of the last
+    curve: str = ""  # column of the running total at the checkpoints
+    fixed_step: Take | None = None  # (trials, actions) sums over a segment: if one action were played throughout
+    needs_labels: bool = False  # it makes sense only where one action is right: on problems with labels
+    required: bool = False  # every stored cell has it, so a table without it is broken and not merely old
+
+    cell: str = ""  # field of a cell's record that holds the number, for metrics of whole cells
+
+    def column(self, expected: bool = False) -> str:
+        return self.name + EXPECTED if expected else self.name
+
+    @property
+    def steps(self) -> dict[str, Take]:
+        """Columns of the store, one number per trial, and what each takes from a step."""
+        taken = {self.column(): self.step, self.column(expected=True): self.expected_step}
+        return {column: take for column, take in taken.items() if take is not None}
+
+    @property
+    def fixed_column(self) -> str:
+        """The column of the best fixed action in hindsight; empty where there is none."""
+        return self.name + FIXED if self.fixed_step else ""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column with one number per trial."""
+        return (*self.steps, *filter(None, [self.fixed_column]))
+
+    @property
+    def curves(self) -> dict[str, str]:
+        """Columns with a number per checkpoint, and the column whose running total each is."""
+        return {self.curve + column.removeprefix(self.name): column for column in self.steps} if self.curve else {}

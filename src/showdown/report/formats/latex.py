@@ -1,0 +1,59 @@
+"""A `table` for a LaTeX document that loads booktabs, and amssymb for the marks of agreement."""
+
+from __future__ import annotations
+
+from showdown.analysis.table import Table
+from showdown.report.formats._lines import lines
+from showdown.report.grid import Entry, footer, grid
+
+WIDE = 5  # columns of numbers that fit a page in the letters of the text
+
+
+def write(table: Table, width: int | None = None) -> str:
+    def ours(entry: Entry) -> str:
+        if not entry.ours:
+            return "--"
+        return rf"$\mathbf{{{entry.ours}}}$" if entry.best else f"${entry.ours}$"
+
+    def paper(entry: Entry) -> str:
+        mark = {True: r" \checkmark", False: r" \times", None: ""}[entry.agrees]
+        return f"${entry.paper}{mark}$" if entry.paper else "--"
+
+    content = grid(table, plus_minus=r" \pm ")
+    heading, *body = (" & ".join(line) + r" \\" for line in lines(table, content, escape, ours, paper))
+    columns = heading.count(" & ")
+    return "\n".join(
+        [
+            r"% needs \usepackage{booktabs}" + (r" and \usepackage{amssymb}" if table.is_compared else ""),
+            r"\begin{table}[ht]",
+            rf"\caption{{{escape(table.title)}}}",
+            r"\centering",
+            *([r"\footnotesize\setlength{\tabcolsep}{3pt}"] if columns > WIDE else []),
+            rf"\begin{{tabular}}{{l{'r' * columns}}}",
+            r"\toprule",
+            heading,
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            *("% " + line.replace("\n", " ") for line in footer(table)),
+        ]
+    )
+
+
+_ESCAPES = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "±": r"$\pm$",
+    "[": "{[}",  # after a line's \\ it would be read as an argument
+    **{letter: "\\" + letter for letter in "&%$#_{}"},
+}
+
+
+def escape(words: str) -> str:
+    return "".join(_ESCAPES.get(letter, letter) for letter in words.replace("\n", " "))

@@ -1,0 +1,26 @@
+"""A Markdown table; the best of a column is in bold."""
+
+from __future__ import annotations
+
+from showdown.analysis.table import Table
+from showdown.report.formats._lines import MARKS, lines
+from showdown.report.grid import Entry, footer, grid
+
+
+def write(table: Table, width: int | None = None) -> str:
+    def ours(entry: Entry) -> str:
+        return f"**{entry.ours}**" if entry.best else entry.ours or "–"
+
+    def paper(entry: Entry) -> str:
+        return (entry.paper or "–") + MARKS[entry.agrees]
+
+    rows = lines(table, grid(table), escape, ours, paper)
+    rows.insert(1, ["---", *["---:"] * (len(rows[0]) - 1)])
+    parts = [escape(table.title), "\n".join(f"| {' | '.join(row)} |" for row in rows)]
+    return "\n\n".join([*parts, *map(escape, footer(table))])
+
+
+def escape(words: str) -> str:
+    for letter in "\\|*_`[]$":
+        words = words.replace(letter, "\\" + letter)
+    return words.replace("&", "&amp;").replace("<", "&lt;").replace("\n", " ")

@@ -1,0 +1,49 @@
+"""Aligned columns for a terminal; `*` marks the best."""
+
+from __future__ import annotations
+
+from showdown.analysis.table import Table
+from showdown.report.formats._lines import MARKS
+from showdown.report.grid import footer, grid
+
+
+def write(table: Table, width: int | None = None) -> str:
+    """Columns that do not fit into `width` continue in a second block."""
+    content = grid(table)
+    stub = _pad(["policy", *(policy for policy, _ in content.body)], left=True)
+    columns = []
+    for number, heading in enumerate(content.headings):
+        entries = [cells[number] for _, cells in content.body]
+        column = _pad([heading + " ", *((entry.ours or "–") + ("*" if entry.best else " ") for entry in entries)])
+        if table.is_compared:
+            paper = _pad(["paper", *(entry.paper or "–" for entry in entries)])
+            marks = _pad(["", *(MARKS[entry.agrees] for entry in entries)], left=True)
+            column = [" ".join(parts[:2]) + parts[2] for parts in zip(column, paper, marks, strict=True)]
+        columns.append(column)
+    blocks = [_block([stub, *some]) for some in _fitting(columns, len(stub[0]), width)]
+    legend = "* best of its column" + ("; ✓ agrees with the paper, ✗ does not" if table.is_compared else "")
+    return "\n".join([table.title, "", "\n\n".join(blocks), legend, *footer(table)])
+
+
+def _pad(cells: list[str], left: bool = False) -> list[str]:
+    width = max(map(len, cells))
+    return [cell.ljust(width) if left else cell.rjust(width) for cell in cells]
+
+
+def _block(columns: list[list[str]]) -> str:
+    lines = ["  ".join(parts).rstrip() for parts in zip(*columns, strict=True)]
+    return "\n".join([lines[0], "─" * max(map(len, lines)), *lines[1:]])
+
+
+def _fitting(columns: list[list[str]], stub: int, width: int | None) -> list[list[list[str]]]:
+    """Share the columns out over blocks of at most `width` letters, at least one column each."""
+    blocks: list[list[list[str]]] = [[]]
+    used = stub
+    for column in columns:
+        needed = len(column[0]) + 2
+        if width is not None and blocks[-1] and used + needed > width:
+            blocks.append([])
+            used = stub
+        blocks[-1].append(column)
+        used += needed
+    return blocks

@@ -1,0 +1,126 @@
+"""A table as text in places: which number goes where, with how many decimals, and which is the best."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from showdown.analysis.table import RANK, Table
+from showdown.metrics import COMMONEST
+
+_PAPER_COLUMNS = ["paper_mean", "paper_sem", "agrees"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What stands in one place of the grid. An empty `ours` means that there is no such cell."""
+
+    ours: str = ""
+    best: bool = False
+    paper: str = ""
+    agrees: bool | None = None
+
+
+@dataclass(frozen=True)
+class Grid:
+    headings: list[str]  # one per problem
+    body: list[tuple[str, list[Entry]]]  # policy and its entries, and last the reference, where there is one
+
+
+def grid(table: Table, plus_minus: str = " ± ") -> Grid:
+    """Numbers as text, the best mean of each column marked (all of them where several are equal).
+
+    A reference is no policy, so it is never marked, and what it does moves no mark.
+    """
+    units = table.rows.drop_duplicates("problem").set_index("problem")["unit"]
+    several = units.drop(index=RANK, errors="ignore").nunique() > 1
+    best = {
+        problem: means.min() if table.smaller_is_better(problem) else means.max()
+        for problem, means in table.rows.groupby("problem")["mean"]
+    }
+
+    def entry(row: dict[str, Any] | None, is_policy: bool = True) -> Entry:
+        if row is None:
+            return Entry()
+        places = _decimals(table, row)
+        return Entry(
+            ours=_number(row["mean"], row["sem"], places, plus_minus),
+            best=is_policy and row["mean"] == best[row["problem"]],
+            paper=_number(row.get("paper_mean", math.nan), row.get("paper_sem", math.nan), places, plus_minus),
+            agrees=row.get("agrees"),
+        )
+
+    def heading(problem: str) -> str:
+        if problem == RANK:
+            return "mean rank"
+        return f"{problem} ({units[problem]})" if several else problem
+
+    rows = {(row["policy"], row["problem"]): row for row in table.rows.to_dict("records")}
+    references = {row["problem"]: row for row in table.reference.to_dict("records")}
+    body = [(policy, [entry(rows.get((policy, problem))) for problem in table.problems]) for policy in table.policies]
+    if references:
+        body.append((COMMONEST, [entry(references.get(problem), is_policy=False) for problem in table.problems]))
+    return Grid([heading(problem) for problem in table.problems], body)
+
+
+def _decimals(table: Table, row: dict[str, Any]) -> int:
+    if row["problem"] == RANK:
+        return 1
+    return 2 if row["unit"].startswith("%") else table.metric.decimals  # as the paper prints per cent
+
+
+def _number(mean: float, sem: float, places: int, plus_minus: str) -> str:
+    if math.isnan(mean):
+        return ""
+    return f"{mean:.{places}f}" if math.isnan(sem) else f"{mean:.{places}f}{plus_minus}{sem:.{places}f}"
+
+
+def records(table: Table) -> list[dict[str, Any]]:
+    """The tidy rows as plain values in the order of the grid; None where there is no number."""
+    place = {name: number for number, name in enumerate(table.policies)}
+    return _plain_rows(table, table.rows, lambda row: place[row["policy"]])
+
+
+def reference_records(table: Table) -> list[dict[str, Any]]:
+    """The reference likewise, with the same fields."""
+    return _plain_rows(table, table.reference, lambda row: 0)
+
+
+def _plain_rows(table: Table, rows: pd.DataFrame, place: Any) -> list[dict[str, Any]]:
+    columns = [*rows.columns.drop(_PAPER_COLUMNS, errors="ignore")]
+    if table.is_compared:
+        columns += _PAPER_COLUMNS
+    column = {name: number for number, name in enumerate(table.problems)}
+    ordered = sorted(rows.to_dict("records"), key=lambda row: (place(row), column[row["problem"]]))
+    return [{name: _plain(name, row.get(name)) for name in columns} for row in ordered]
+
+
+def _plain(name: str, value: Any) -> Any:
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    return int(value) if name in ("horizon", "seed", "trials") else value
+
+
+def footer(table: Table) -> list[str]:
+    """What a reader must know besides the numbers; the count of agreement comes last."""
+    lines = [*map(str, table.notes), *_not_shown_lines(table)]
+    return [*lines, _agreement_line(table)] if table.is_compared else lines
+
+
+def _agreement_line(table: Table) -> str:
+    presets, readings = table.agreement.values()
+    others = f"; with fields overridden: {readings['agree']} of {readings['compared']}" if readings["compared"] else ""
+    return f"agreement: {presets['agree']} of {presets['compared']} cells{others}"
+
+
+def _not_shown_lines(table: Table) -> list[str]:
+    """One sentence per cell that was tried and did not finish."""
+    return [
+        f"not shown: {cell['policy']} on {cell['problem']} "
+        f"(horizon {cell['horizon']}, {cell['trials']} trials, seed {cell['seed']}): {cell['status']}"
+        + (f", {cell['reason']}" if cell.get("reason") else "")
+        for cell in table.not_shown
+    ]

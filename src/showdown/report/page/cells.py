@@ -1,0 +1,186 @@
+"""The finished cells as the page shows them, and what follows from them about policies and problems."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from showdown.analysis.build_table import build_table
+from showdown.analysis.compare import pareto_front, stuck_share
+from showdown.analysis.measured import measured
+from showdown.analysis.notes import Note
+from showdown.analysis.published import SOURCES, published
+from showdown.analysis.ranks import mean_ranks, ranks
+from showdown.analysis.request import Request
+from showdown.analysis.selection import Selection
+from showdown.analysis.summary import summarise, summarise_commonest
+from showdown.analysis.table import RANK, Table
+from showdown.analysis.time_taken import per_trial
+from showdown.bench.record import Record
+from showdown.bench.store import Store
+from showdown.errors import UsageError
+from showdown.metrics import MAIN, METRICS
+from showdown.metrics.metric import Metric
+from showdown.metrics.time_taken import TIME
+from showdown.report.page import compact
+from showdown.report.page.compact import number
+from showdown.report.page.ranking import rank_test
+
+_KEYS = ["policy", "problem"]
+ABSOLUTE = "paper-linear"  # the published numbers that are not relative
+
+
+@dataclass
+class Findings:
+    """What is known about a store; the second part of a key is a metric."""
+
+    cells: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # by (policy, problem)
+    metrics: list[Metric] = field(default_factory=lambda: list(METRICS.values()))  # of which there is a number
+    mean_rank: dict[tuple[str, str], Any] = field(default_factory=dict)  # by (policy, metric)
+    units: dict[tuple[str, str], str] = field(default_factory=dict)  # by (problem, metric)
+    reference: dict[tuple[str, str], Any] = field(default_factory=dict)  # by (problem, metric)
+    rank_tests: dict[str, Any] = field(default_factory=dict)
+    paper_rank: dict[str, Any] = field(default_factory=dict)
+    agreement: dict[str, dict[str, Any]] = field(
+        default_factory=lambda: {"agreement": {}, "agreement_of_readings": {}}
+    )  # which count, then `source metric`
+    notes: list[Note] = field(default_factory=list)
+
+
+def cells_of(selection: Selection, store: Store, records: dict[str, Record]) -> Findings:
+    frame = selection.frame
+    # a summary of time needs no Uniform, and says what was left out of every other table as well
+    found = Findings(metrics=[], notes=build_table(selection, Request(metric=TIME.name, absolute=True)).notes)
+    for row in frame.drop_duplicates(_KEYS).to_dict("records"):
+        found.cells[row["policy"], row["problem"]] = _cell(row, store, records[row["cell"]])
+    absolute = {}
+    for metric in METRICS.values():
+        held, lacking = measured(frame, metric)
+        if len(held):
+            found.metrics.append(metric)
+            absolute[metric.name] = _add_metric(found, held, metric)
+        if len(held) or not metric.needs_labels:  # a store without labels lacks nothing
+            found.notes += lacking
+    for row in pareto_front(absolute[MAIN], absolute[TIME.name]).to_dict("records"):
+        found.cells[row["policy"], row["problem"]]["front"] = bool(row["on_front"])
+    normal = _with_baseline(frame, METRICS[MAIN])
+    for row in stuck_share(normal).to_dict("records") if len(normal) else []:
+        found.cells[row["policy"], row["problem"]]["stuck"] = number(100 * row["share"], 3)
+    _add_paper_ranks(found, normal)
+    return found
+
+
+def _cell(row: dict[str, Any], store: Store, record: Record) -> dict[str, Any]:
+    table = store.trials(record)
+    assert table is not None  # its rows are in the frame
+    columns = [name for name, metric in METRICS.items() if not metric.cell and name in table]
+    return {
+        **{name: row[name] for name in ("policy", "problem", "cell", "horizon", "seed", "trials")},
+        "compile_seconds": number(record.compile_seconds),
+        "run_seconds": number(record.run_seconds),
+        "step_seconds": number(record.run_seconds / record.trials / record.horizon),
+        "beside": record.concurrent,
+        "diagnostics": {name: number(value) for name, value in record.diagnostics.items() if value},
+        "finished": record.finished,
+        "curve": compact.curve(list(record.checkpoints), table["curve"].tolist()),
+        "distribution": {name: compact.distribution(table[name].to_numpy()) for name in columns},
+        "actions": compact.action_shares(table["action_counts"].tolist()),
+        "shown": {},  # metric to mean and sem in the unit of its column
+        "absolute": {},  # metric to mean and sem as they are
+        "rank": {},
+        "paper": [],  # published numbers for this cell
+    }
+
+
+def _add_metric(found: Findings, frame: pd.DataFrame, metric: Metric) -> pd.DataFrame:
+    """Numbers, ranks and the reference of one metric, of cells that hold it; gives its summary in absolute numbers."""
+    summary = summarise(frame, metric.name, absolute=True)
+    summary = per_trial(summary) if metric.cell else summary
+    for row in summary.to_dict("records"):
+        found.cells[row["policy"], row["problem"]]["absolute"][metric.name] = _value(row)
+    for row in ranks(summary).to_dict("records"):
+        found.cells[row["policy"], row["problem"]]["rank"][metric.name] = number(row["rank"])
+    for row in mean_ranks(summary, list(summary["problem"].drop_duplicates())).to_dict("records"):
+        found.mean_rank[row["policy"], metric.name] = number(row["mean_rank"])
+    for row in summarise_commonest(frame, metric.name).to_dict("records"):
+        found.reference[row["problem"], metric.name] = _value(row)
+    found.rank_tests[metric.name] = rank_test(summary)
+    _add_shown(found, frame, metric)
+    return summary
+
+
+def _value(row: dict[str, Any]) -> dict[str, Any]:
+    """Mean and sem of a row, with digits to spare: the page rounds again, to those of the table on the terminal."""
+    return {"mean": number(row["mean"], 7), "sem": number(row["sem"], 5)}
+
+
+def _with_baseline(frame: pd.DataFrame, metric: Metric) -> pd.DataFrame:
+    """The rows of problems on which the metric can be relative to its baseline; time decides by itself."""
+    if metric.cell:
+        return frame
+    summary = summarise(frame, metric.name, absolute=True)
+    usable = summary[(summary["policy"] == metric.baseline) & (summary["mean"] > 0)]["problem"]
+    return frame[frame["problem"].isin(usable)]
+
+
+def _add_shown(found: Findings, frame: pd.DataFrame, metric: Metric) -> None:
+    """Values in the unit of their column, relative where that is possible, and the published ones beside them."""
+    relative = _with_baseline(frame, metric)
+    rest = frame[~frame["problem"].isin(relative["problem"])]
+    sources = _published(metric)
+    if len(relative):
+        found_in = "paper" if "paper" in sources else None
+        _add_table(found, _table(relative, metric, source=found_in), found_in or "", metric)
+    if len(rest):
+        _add_table(found, _table(rest, metric, absolute=True), "", metric)
+    if ABSOLUTE in sources:
+        _add_table(found, _table(frame, metric, source=ABSOLUTE), ABSOLUTE, metric)
+
+
+def _published(metric: Metric) -> list[str]:
+    """The sources that have numbers of the metric."""
+    sources = []
+    for source in SOURCES if metric.published else ():
+        try:
+            published(source, metric.published)
+        except UsageError:
+            continue
+        sources.append(source)
+    return sources
+
+
+def _add_table(found: Findings, table: Table, source: str, metric: Metric) -> None:
+    for row in table.rows.to_dict("records"):
+        cell = found.cells[row["policy"], row["problem"]]
+        value = _value(row)
+        if source != ABSOLUTE:
+            cell["shown"][metric.name] = value
+            found.units[row["problem"], metric.name] = row["unit"]
+        paper = number(row.get("paper_mean"), 6)
+        if paper is not None:
+            numbers = {"paper_mean": paper, "paper_sem": number(row["paper_sem"]), "agrees": bool(row["agrees"])}
+            cell["paper"].append({"source": source, "metric": metric.name, "unit": row["unit"], **value, **numbers})
+    if table.is_compared:
+        for name, count in table.agreement.items():
+            found.agreement[name][f"{source} {metric.name}"] = count
+        found.notes += table.notes
+
+
+def _table(frame: pd.DataFrame, metric: Metric, **request: Any) -> Table:
+    """A table of cells that were chosen before, so that nothing is left out."""
+    nothing = pd.DataFrame(columns=[*_KEYS, "because"])
+    return build_table(Selection(frame, nothing), Request(metric=metric.name, **request))
+
+
+def _add_paper_ranks(found: Findings, frame: pd.DataFrame) -> None:
+    """Our mean rank and the paper's over the same cells of its ten problems."""
+    try:
+        rows = _table(frame, METRICS[MAIN], source="paper", rank=True).rows
+    except UsageError:  # none of the ten is there
+        return
+    for row in rows[rows["problem"] == RANK].to_dict("records"):
+        both = {"ours": number(row["mean"]), "paper": number(row["paper_mean"])}
+        if both["paper"] is not None:
+            found.paper_rank[row["policy"]] = both
