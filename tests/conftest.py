@@ -19,12 +19,14 @@ import pytest
 from showdown.bench.cell import Cell
 from showdown.bench.store import Store
 from showdown.config import config
-from showdown.keys import trial_keys
+from showdown.play.block import Player
+from showdown.play.programs import compiled
+from showdown.play.setting import prepare
 from showdown.policies import policies
 from showdown.policy import Policy
 from showdown.problem import Problem, ProblemSpec, Round
 from showdown.problems import problems
-from showdown.simulate import Outcome, _programs, _segment_length, problem_identity
+from showdown.simulate import Outcome
 
 
 class Script(NamedTuple):
@@ -69,7 +71,7 @@ def script():
 
 class Trajectory(NamedTuple):
     actions: np.ndarray  # (trials, horizon)
-    trial: object  # what the loop carried at the end
+    players: Player  # what the policy carried at the end, in each trial
 
 
 @pytest.fixture
@@ -77,17 +79,14 @@ def play():
     """Play trials through the compiled loop and return every action, which `simulate` itself only counts."""
 
     def run(policy: Policy, problem: Problem, *, trials: int = 2, seed: int = 0) -> Trajectory:
-        tables = jax.device_put(problem.load())
-        steps = _segment_length(policy, problem.horizon, None)
-        segments = -(-problem.horizon // steps)
-        (start, advance), _ = _programs(policy, problem, tables, steps, segments, trials)
-        identity = problem_identity(problem)
-        keys = [trial_keys(seed, identity, range(trials), role) for role in ("problem", "policy")]
-        trial, actions = start(policy, problem, tables, *keys), []
-        for segment in range(segments):
-            trial, played = advance(policy, problem, tables, trial, np.int32(segment * steps))
+        setting = prepare(policy, problem, trials=trials)
+        programs, _ = compiled(setting, trials)
+        arguments, actions = (policy, problem, setting.tables), []
+        episodes, players = programs.start(*arguments, *setting.keys(seed, range(trials)))
+        for segment in range(setting.segments):
+            players, played = programs.play(*arguments, episodes, players, np.int32(segment * setting.steps))
             actions.append(played.actions)
-        return Trajectory(np.asarray(jnp.concatenate(actions, axis=1))[:, : problem.horizon], trial)
+        return Trajectory(np.asarray(jnp.concatenate(actions, axis=1))[:, : problem.horizon], players)
 
     return run
 
@@ -134,6 +133,9 @@ def stored():
                 curve=curve,
                 curve_expected=curve,
                 action_counts=np.tile([3, 2, 1], (len(final), 1)),
+                reward=1 - final / steps[-1],
+                optimal=np.full(len(final), 0.5),
+                action_rewards=np.tile([3.0, 2.0, 1.0], (len(final), 1)),
                 spec=ProblemSpec(2, 3),
                 compile_seconds=1.0,
                 run_seconds=0.5 + number % 7,

@@ -23,7 +23,9 @@ import numpy as np
 from showdown.config import from_json, to_json
 from showdown.errors import DivergedError, UsageError
 from showdown.files import write_atomically
-from showdown.keys import named_key, role_key
+from showdown.keys import named_key
+from showdown.play import block
+from showdown.play.block import RoleKeys
 from showdown.policy import History, Policy, State, all_finite
 from showdown.problem import ProblemSpec
 
@@ -33,7 +35,7 @@ FIRST_CAPACITY = 1024  # steps of history; doubled when full, so compilation is 
 
 @jax.jit
 def _act(policy: Policy, key: jax.Array, state: State, context: jax.Array, step: jax.Array) -> jax.Array:
-    return policy.act(jax.random.fold_in(role_key(key, "act"), step), state, context, step)
+    return block.act(policy, RoleKeys.of(key), state, context, step)
 
 
 @partial(jax.jit, donate_argnums=2)
@@ -46,7 +48,7 @@ def _update(
     reward: jax.Array,
     step: jax.Array,
 ) -> tuple[State, jax.Array]:
-    state = policy.update(jax.random.fold_in(role_key(key, "update"), step), state, context, action, reward)
+    state = block.update(policy, RoleKeys.of(key), state, context, action, reward, step)
     return state, all_finite(state)
 
 
@@ -61,7 +63,7 @@ def _refit(
     count: jax.Array,
 ) -> tuple[State, jax.Array]:
     history = History(count, actions, rewards, lambda steps: contexts[steps])
-    state = policy.refit(jax.random.fold_in(role_key(key, "refit"), count - 1), state, history)
+    state = block.refit(policy, RoleKeys.of(key), state, history)
     return state, all_finite(state)
 
 
@@ -78,7 +80,7 @@ class Agent:
         policy.check()
         self.policy, self.spec = policy, ProblemSpec(context_dim, num_actions)
         self._key = named_key(seed, "agent", "policy") if key is None else key
-        self._state = policy.init(role_key(self._key, "init"), self.spec)
+        self._state = block.init(policy, self._key, self.spec)
         self._finite: Any = True  # whether the state is; on the device, and looked at when the next action is asked for
         self.decisions = 0  # how often it chose
         self.observations = 0  # how often it learned

@@ -17,11 +17,12 @@ from showdown.bench.plan import Planned
 from showdown.bench.store import Store
 from showdown.config import all_fields, core, from_json, override, to_json
 from showdown.keys import trial_keys
+from showdown.play.programs import _compiled
 from showdown.policies import policies
 from showdown.policies.linear import LinearGreedy
 from showdown.policy import History
 from showdown.problem import ProblemSpec
-from showdown.simulate import _compiled, problem_identity, simulate
+from showdown.simulate import problem_identity, simulate
 
 STEPS, DIM, ACTIONS = 24, 3, 3  # one shape and two trials for all scripts: one compilation per kind of policy
 
@@ -90,8 +91,8 @@ def test_hostile_data_leaves_a_finite_state(policy, play, script, case):
         rewards = np.ones_like(rewards)
     else:
         contexts = np.tile(contexts[:1], (STEPS, 1))
-    trial = play(policy, script(contexts, rewards)).trial
-    for leaf in jax.tree.leaves(trial.state):
+    players = play(policy, script(contexts, rewards)).players
+    for leaf in jax.tree.leaves(players.state):
         if jnp.issubdtype(leaf.dtype, jnp.floating):
             assert jnp.isfinite(leaf).all()
 

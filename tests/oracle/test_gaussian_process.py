@@ -323,7 +323,7 @@ def test_hyperparameters_stand_still_after_train_until(kind, play, script):
     sizes = {"max_points": 24} if kind is GaussianProcess else {"num_inducing": 24, "batch_size": 24}
     problem = script(np.random.default_rng(0).normal(size=(24, DIM)), np.random.default_rng(1).normal(size=(24, 2)))
     policy = kind(task_dim=TASK_DIM, refit_every=12, training_steps=2, train_until=12, **sizes)
-    state = play(policy, problem).trial.state
+    state = play(policy, problem).players.state
     assert (state.fit.optimiser.count == 2).all()  # of the first refit; the second, at step 24, only takes in the data
     assert all(jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(state))
 

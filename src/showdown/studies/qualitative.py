@@ -13,7 +13,6 @@ networks are smaller (two layers of 50) and BBB's long first trainings shorter t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -22,6 +21,7 @@ import numpy as np
 
 from showdown.config import all_fields, core, override
 from showdown.keys import named_key, role_key
+from showdown.play import block as loop
 from showdown.policies import policies
 from showdown.policy import History, Policy, State, Thompson
 from showdown.problem import ProblemSpec
@@ -47,6 +47,9 @@ class Points(NamedTuple):
     contexts: jax.Array  # (points, 1)
     actions: jax.Array  # (points,)
     rewards: jax.Array  # (points,)
+
+    def at(self, step: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+        return self.contexts[step], self.actions[step], self.rewards[step]
 
 
 class Believed(NamedTuple):
@@ -118,10 +121,10 @@ def believe(policy: Policy, points: Points, grid: np.ndarray, seed: int) -> Beli
     keys = jax.random.split(role_key(key, "draws"), DRAWS)
     values = np.asarray(draws(policy, state, keys))
     if np.ptp(values, axis=0).max() == 0:  # nothing random in it: let training move it
-        retrain = jax.jit(partial(_refit, points))
+        retrain = jax.jit(lambda policy, key, state: policy.refit(key, state, _history(points, len(points.actions))))
         moved = []
         for number, draw_key in enumerate(keys):
-            state = retrain(policy, jax.random.fold_in(role_key(key, "retrain"), number), state, len(points.actions))
+            state = retrain(policy, jax.random.fold_in(role_key(key, "retrain"), number), state)
             moved.append(np.asarray(draws(policy, state, draw_key[None]))[0])
         values = np.stack(moved)
     return Believed(values.mean(axis=0), values.std(axis=0))
@@ -129,27 +132,24 @@ def believe(policy: Policy, points: Points, grid: np.ndarray, seed: int) -> Beli
 
 def learn(policy: Policy, points: Points, key: jax.Array) -> State:
     """The state after all points, updated at each and refitted every `refit_every`, as the loop would."""
-    state = jax.jit(lambda policy, key: policy.init(key, SPEC))(policy, role_key(key, "init"))
+    state = jax.jit(lambda policy, key: loop.init(policy, key, SPEC))(policy, key)
     block = policy.refit_every or len(points.actions)
 
     @jax.jit
     def play(policy: Policy, state: State, first: jax.Array) -> State:
+        keys = loop.RoleKeys.of(key)
+
         def one(step: jax.Array, state: State) -> State:
-            step_key = jax.random.fold_in(role_key(key, "update"), step)
-            return policy.update(step_key, state, *(array[step] for array in points))
+            return loop.update(policy, keys, state, *points.at(step), step)
 
         state = jax.lax.fori_loop(first, first + block, one, state)
-        if not policy.refit_every:
-            return state
-        return _refit(points, policy, jax.random.fold_in(role_key(key, "refit"), first), state, first + block)
+        return loop.refit(policy, keys, state, _history(points, first + block)) if policy.refit_every else state
 
     for first in range(0, len(points.actions) - block + 1, block):
         state = play(policy, state, jnp.int32(first))
     return state
 
 
-def _refit(points: Points, policy: Policy, key: jax.Array, state: State, count: jax.Array | int) -> State:
-    history = History(
-        jnp.asarray(count, jnp.int32), points.actions, points.rewards, lambda steps: points.contexts[steps]
-    )
-    return policy.refit(key, state, history)
+def _history(points: Points, count: jax.Array | int) -> History:
+    filled = jnp.asarray(count, jnp.int32)
+    return History(filled, points.actions, points.rewards, lambda steps: points.contexts[steps])

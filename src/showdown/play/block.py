@@ -1,0 +1,106 @@
+"""One block of one trial, and which random key is used where.
+
+This is the only place that knows how a policy's key is divided: one key per role, folded with the number of the step it
+is used at. `simulate` (through `segment.py`), the online `Agent` and the figures all use these functions, so the same
+key gives the same decisions in each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from showdown.keys import role_key
+from showdown.policy import History, Policy, State
+from showdown.problem import ProblemSpec, Round
+
+
+class RoleKeys(NamedTuple):
+    """The keys of one policy in one trial, by role."""
+
+    act: jax.Array
+    update: jax.Array
+    refit: jax.Array
+
+    @classmethod
+    def of(cls, key: jax.Array) -> RoleKeys:
+        return cls(*(role_key(key, role) for role in cls._fields))
+
+
+def init(policy: Policy, key: jax.Array, spec: ProblemSpec) -> State:
+    return policy.init(role_key(key, "init"), spec)
+
+
+def act(policy: Policy, keys: RoleKeys, state: State, context: jax.Array, step: jax.Array) -> jax.Array:
+    return policy.act(jax.random.fold_in(keys.act, step), state, context, step)
+
+
+def update(
+    policy: Policy,
+    keys: RoleKeys,
+    state: State,
+    context: jax.Array,
+    action: jax.Array,
+    reward: jax.Array,
+    step: jax.Array,
+) -> State:
+    return policy.update(jax.random.fold_in(keys.update, step), state, context, action, reward)
+
+
+def refit(policy: Policy, keys: RoleKeys, state: State, history: History) -> State:
+    return policy.refit(jax.random.fold_in(keys.refit, history.count - 1), state, history)
+
+
+class Player(NamedTuple):
+    """All that a policy carries through one trial; what the problem carries is its episode."""
+
+    key: jax.Array
+    state: State
+    actions: jax.Array  # (capacity,) history, empty for policies that never refit
+    rewards: jax.Array  # (capacity,)
+
+
+def seat(policy: Policy, key: jax.Array, spec: ProblemSpec, capacity: int) -> Player:
+    """The player before its first step, with room for a history of `capacity` steps if the policy refits."""
+    kept = capacity if policy.refit_every else 0
+    return Player(key, init(policy, key, spec), jnp.zeros(kept, jnp.int32), jnp.zeros(kept, jnp.float32))
+
+
+def play_block(
+    policy: Policy,
+    keys: RoleKeys,
+    player: Player,
+    times: jax.Array,
+    rounds: Round,
+    contexts_at: Callable[[jax.Array], jax.Array],
+) -> tuple[Player, jax.Array]:
+    """Play the steps `times` of one trial, then refit if the policy does; returns the actions too, (steps,).
+
+    `keys` are those of `player.key`: the caller makes them once for many blocks.
+    """
+
+    def one_step(state: State, inputs: tuple[jax.Array, Round]) -> tuple[State, tuple[jax.Array, jax.Array]]:
+        step, (context, rewards, _) = inputs
+        action = act(policy, keys, state, context, step)
+        reward = rewards[action]
+        return update(policy, keys, state, context, action, reward, step), (action, reward)
+
+    state = player.state
+    if policy.frozen:  # nothing changes within a block, so all its contexts are decided at once
+        actions = jax.vmap(lambda context, step: act(policy, keys, state, context, step))(rounds.context, times)
+        rewards = jnp.take_along_axis(rounds.rewards, actions[:, None], axis=1)[:, 0]
+    else:
+        state, (actions, rewards) = jax.lax.scan(one_step, state, (times, rounds))
+    if policy.refit_every:
+        history = History(
+            count=times[-1] + 1,
+            actions=jax.lax.dynamic_update_slice(player.actions, actions, times[:1]),
+            rewards=jax.lax.dynamic_update_slice(player.rewards, rewards, times[:1]),
+            contexts_at=contexts_at,
+        )
+        state = refit(policy, keys, state, history)
+        player = player._replace(actions=history.actions, rewards=history.rewards)
+    return player._replace(state=state), actions

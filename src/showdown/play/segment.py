@@ -1,0 +1,88 @@
+"""One segment of one trial: a few hundred to a few thousand steps, and what was measured in them.
+
+The contexts and rewards of a segment are produced in one batched call, then its blocks are scanned: `refit_every`
+interactions, one refit, again. Segments all have one length, so the last one may play steps beyond the horizon; they
+are not counted.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from showdown.errors import UsageError
+from showdown.play.block import Player, RoleKeys, play_block
+from showdown.policy import Policy, all_finite
+from showdown.problem import Episode, Problem, Round, Tables
+
+SEGMENT_STEPS = 1000  # for policies that never refit
+SEGMENT_REFITS = 10  # for policies that do
+
+
+class Played(NamedTuple):
+    """What a segment reports of one trial. Only `action_rewards` leaves out the steps beyond the horizon."""
+
+    actions: jax.Array  # (steps,)
+    reward: jax.Array  # (steps,) realised, of the chosen action
+    regret: jax.Array  # (steps,) best mean minus realised reward
+    expected_regret: jax.Array  # (steps,) best mean minus the chosen action's mean
+    action_rewards: jax.Array  # (num_actions,) what each action would have paid in all these steps together
+    valid: jax.Array  # (steps,) whether context, rewards and means were finite
+    finite: jax.Array  # () whether the state still is
+
+
+def segment_length(policy: Policy, horizon: int, wanted: int | None = None) -> int:
+    """Steps of one segment: a multiple of `refit_every`, and as little beyond the horizon as can be."""
+    unit = policy.refit_every or 1
+    target = wanted or (SEGMENT_REFITS * unit if policy.refit_every else SEGMENT_STEPS)
+    if target < 1:
+        raise UsageError(f"segment_steps must be at least 1, not {target}")
+    segments = max(1, round(horizon / target))
+    return unit * math.ceil(horizon / segments / unit)
+
+
+def play_segment(
+    policy: Policy,
+    problem: Problem,
+    tables: Tables,
+    steps: int,
+    episode: Episode,
+    player: Player,
+    first_step: jax.Array,
+) -> tuple[Player, Played]:
+    """Play `steps` steps of one trial, from `first_step` on."""
+    block = policy.refit_every or steps
+    times = first_step + jnp.arange(steps, dtype=jnp.int32)
+    last = problem.horizon - 1
+    rounds = jax.vmap(lambda step: problem.round(jnp.minimum(step, last), episode, tables))(times)
+    keys = RoleKeys.of(player.key)
+    contexts_at = jax.vmap(lambda step: problem.context(step, episode, tables))
+
+    def one_block(player: Player, inputs: tuple[jax.Array, Round]) -> tuple[Player, jax.Array]:
+        return play_block(policy, keys, player, *inputs, contexts_at)
+
+    by_block = jax.tree.map(lambda array: array.reshape(steps // block, block, *array.shape[1:]), (times, rounds))
+    if block == steps:
+        player, actions = one_block(player, jax.tree.map(lambda array: array[0], by_block))
+    else:
+        player, actions = jax.lax.scan(one_block, player, by_block)
+    return player, _measure(rounds, actions.reshape(steps), times <= last, all_finite(player.state))
+
+
+def _measure(rounds: Round, actions: jax.Array, counted: jax.Array, finite: jax.Array) -> Played:
+    best = rounds.means.max(axis=-1)
+    chosen = partial(jnp.take_along_axis, indices=actions[:, None], axis=1)
+    reward = chosen(rounds.rewards)[:, 0]
+    return Played(
+        actions=actions,
+        reward=reward,
+        regret=best - reward,
+        expected_regret=best - chosen(rounds.means)[:, 0],
+        action_rewards=jnp.where(counted[:, None], rounds.rewards, jnp.zeros_like(rounds.rewards)).sum(axis=0),
+        valid=jnp.stack([jnp.isfinite(array).all(axis=-1) for array in rounds]).all(axis=0),
+        finite=finite,
+    )

@@ -1,0 +1,73 @@
+"""What is played, by whom and in what steps: everything but the number of trials."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import jax
+
+from showdown.config import canonical, to_json
+from showdown.errors import UsageError
+from showdown.keys import trial_keys
+from showdown.play.segment import segment_length
+from showdown.policy import Policy
+from showdown.problem import Problem, ProblemSpec, Tables
+
+LONGEST = 2**31 - 2  # steps are counted in int32
+
+
+@dataclass(frozen=True)
+class Setting:
+    policy: Policy  # or several of one structure, stacked: see `population`
+    problem: Problem
+    tables: Tables  # on the device
+    spec: ProblemSpec
+    steps: int  # of one segment
+    segments: int
+    population: int | None = None  # how many policies `policy` stacks along the first axis of its leaves; None: not one
+
+    @property
+    def capacity(self) -> int:
+        """Steps that all segments play together: the horizon, and a little more where the last one overshoots."""
+        return self.steps * self.segments
+
+    def keys(self, seed: int, trials: range) -> tuple[jax.Array, jax.Array]:
+        """The problem's and the policy's key of each trial. Stacked policies share theirs, so each plays as alone."""
+        identity = problem_identity(self.problem)
+        return trial_keys(seed, identity, trials, "problem"), trial_keys(seed, identity, trials, "policy")
+
+
+def prepare(
+    policy: Policy,
+    problem: Problem,
+    *,
+    trials: int,
+    horizon: int | None = None,
+    segment_steps: int | None = None,
+    batch_trials: int | None = None,
+) -> Setting:
+    """Check everything that can be wrong before a program is compiled, and load the problem's data."""
+    if horizon is not None:
+        problem = replace(problem, horizon=horizon)  # type: ignore[type-var]
+    policy.check()
+    problem.check()
+    for name, count in (("trials", trials), ("horizon", problem.horizon)):
+        if count < 1:
+            raise UsageError(f"{name} must be at least 1, not {count}")
+    if problem.horizon > LONGEST:
+        raise UsageError(f"a horizon of {problem.horizon} steps is longer than the {LONGEST} that can be counted")
+    if batch_trials is not None and batch_trials < 1:
+        raise UsageError(f"batch_trials must be at least 1, not {batch_trials}")
+    tables = jax.device_put(problem.load())
+    spec = problem.spec(tables)
+    if spec.num_actions < 2:
+        raise UsageError(f"there is nothing to choose between: the problem has {spec.num_actions} action")
+    steps = segment_length(policy, problem.horizon, segment_steps)
+    return Setting(policy, problem, tables, spec, steps, math.ceil(problem.horizon / steps))
+
+
+def problem_identity(problem: Problem) -> str:
+    """What a problem's randomness may depend on: all its fields but the horizon, so that longer runs extend shorter."""
+    fields = to_json(problem, numerics=True)
+    return canonical({name: item for name, item in fields.items() if name not in ("horizon", "numerics", "source")})
