@@ -32,6 +32,13 @@ def fitting(setting: Setting, trials: int, batch_trials: int | None) -> tuple[Pr
     return programs, batch, compile_seconds
 
 
+def policies_that_fit(setting: Setting) -> int:
+    """How many of the stacked policies should be played together, so that one trial of them fits in memory."""
+    population = setting.population
+    assert population is not None
+    return equal(population, trials_that_fit(lambda: trial_bytes(setting) // population))
+
+
 def equal(trials: int, batch: int) -> int:
     """The size of equal batches, so that one program serves them all; at most `batch`, at least one trial."""
     return math.ceil(trials / math.ceil(trials / max(1, min(trials, batch))))

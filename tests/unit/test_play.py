@@ -1,0 +1,90 @@
+"""What is measured beside regret, the cache of programs, and policies played together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from showdown.config import config
+from showdown.errors import DivergedError, UsageError
+from showdown.play.many import simulate_many
+from showdown.play.programs import _compiled
+from showdown.policies import policies
+from showdown.policies.linear import LinearKnownNoise
+from showdown.policy import Policy
+from showdown.problems import problems
+from showdown.simulate import simulate
+
+WHEEL = replace(problems.get("wheel-0.5"), horizon=60)
+
+
+def test_rewards_are_added_up_within_the_horizon(script):
+    """31 steps in segments of 8: the last segment plays one step that does not count."""
+    generator = np.random.default_rng(0)
+    rewards = generator.integers(-5, 6, size=(31, 3)).astype(float)
+    outcome = simulate(policies.get("Uniform"), script(np.ones((31, 2)), rewards), trials=2, segment_steps=8)
+    np.testing.assert_array_equal(outcome.action_rewards, np.tile(rewards.sum(axis=0), (2, 1)))
+    best = rewards.max(axis=1).sum()
+    np.testing.assert_allclose(31 * outcome.reward, best - outcome.cumulative)
+    lost = np.diff(outcome.curve, axis=1, prepend=0)  # a checkpoint at every step
+    np.testing.assert_allclose(outcome.optimal, (lost == 0).mean(axis=1))
+    assert (outcome.optimal > 0).all()
+    assert (outcome.optimal < 1).all()
+
+
+@config
+class Fixed(Policy):
+    """Plays one action; its state grows by a factor with every step."""
+
+    factor: float = 1.0
+
+    def init(self, key, spec):
+        return jnp.float32(1.0)
+
+    def act(self, key, state, context, step):
+        return jnp.int32(1)
+
+    def update(self, key, state, context, action, reward):
+        return state * self.factor
+
+    def diagnostics(self, state):
+        return {"grown": state / self.factor}
+
+
+def test_leaves_of_another_dtype_get_a_program_of_their_own(script):
+    problem = script(np.ones((8, 1)), np.tile([1.0, 0.0], (8, 1)))
+    before = len(_compiled)
+    for factor in (1.0, np.float32(1.0), 0.5):  # an array's float is not Python's: another weak type
+        assert simulate(Fixed(factor=factor), problem, trials=2).cumulative.tolist() == [8, 8]
+    assert len(_compiled) == before + 2
+
+
+@pytest.mark.parametrize("free", [None, 6000])
+def test_policies_played_together_play_as_each_alone(free, monkeypatch):
+    one = LinearKnownNoise(prior_precision=0.25)
+    several = [replace(one, prior_precision=precision) for precision in (0.25, 1.0, 4.0)]
+    alone = [simulate(policy, WHEEL, trials=3) for policy in several]
+    if free:  # room for fewer than all policies
+        monkeypatch.setattr("showdown.memory.free_bytes", lambda: free)
+    together = simulate_many(several, WHEEL, trials=3)
+    for one, other in zip(alone, together, strict=True):
+        np.testing.assert_allclose(one.curve, other.curve, rtol=1e-5)
+        np.testing.assert_array_equal(one.action_counts, other.action_counts)
+    assert len({outcome.cumulative.tobytes() for outcome in together}) == 3
+
+
+def test_one_that_diverges_does_not_cost_the_others(script):
+    problem = script(np.ones((8, 1)), np.tile([1.0, 0.0], (8, 1)))
+    calm, wild, brisk = simulate_many([Fixed(factor=f) for f in (1.0, 1e30, 2.0)], problem, trials=3, batch_trials=2)
+    assert isinstance(wild, DivergedError)
+    assert calm.cumulative.tolist() == brisk.cumulative.tolist() == [8, 8, 8]
+    assert brisk.diagnostics["grown"].tolist() == [2**7] * 3
+    assert simulate_many([], problem, trials=3) == []
+
+
+def test_only_one_structure_is_played_together():
+    with pytest.raises(UsageError, match="differ only in fields that hold floats"):
+        simulate_many([policies.get("LinPost"), policies.get("Uniform")], WHEEL, trials=2)
