@@ -20,7 +20,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from showdown.policies.gaussian_process import GaussianProcess, ProcessPolicy
+from showdown.policies.gaussian_process import GaussianProcess
+from showdown.policies.shared.process import ProcessPolicy
 from showdown.policies.sparse_gaussian_process import SparseGaussianProcess
 from showdown.policy import Batch, History
 from showdown.posteriors import float64, inverse_factor

@@ -13,7 +13,7 @@ from scipy import stats
 from showdown.keys import role_key
 from showdown.policies.alpha_divergence import AlphaDivergence
 from showdown.policies.bbb import BayesByBackprop
-from showdown.policies.variational import Belief
+from showdown.policies.shared.variational import Belief
 from showdown.policy import Batch
 from showdown.posteriors import network, variational
 from showdown.problem import ProblemSpec

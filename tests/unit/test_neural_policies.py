@@ -28,7 +28,7 @@ NEURAL = [name for name in policies.names() if "hidden_layers" in all_fields(pol
         ("RMS[learning_rate=0]", "learning_rate must be positive, not 0.0"),
         ("RMS[learning_rate_decay=-1]", "learning_rate_decay must not be negative, and is -1.0"),
         ("RMS[training_precision=half]", "training_precision must be one of default, highest, not 'half'"),
-        ("EpsGreedyRMS[decay=1.5]", "decay of epsilon must lie between 0 and 1, not 1.5"),
+        ("EpsGreedyRMS[decay=1.5]", "decay must lie between 0 and 1, not 1.5"),
         ("LinGreedy-eps0.05[decay_per=training]", "decay_per=training needs a policy that trains"),
         ("Dropout[keep_probability=0]", "keep_probability is a probability and must lie in"),
         ("BootstrappedNN[num_networks=0]", "num_networks must be at least 1, not 0"),

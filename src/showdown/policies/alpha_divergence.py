@@ -20,7 +20,7 @@ Differences from the paper
    That is what the published numbers look like: docs/policies/alpha-divergence.md.
 3. The optimiser is not stated. Adam at a constant 0.001 without clipping, as for Bayes by Backprop.
 4. The released code miscounts P, which moves no gradient.
-5. Decisions draw units, not weights: the same law (see `variational.py`).
+5. Decisions draw units, not weights: the same law (see `shared/variational.py`).
 
 Cost per step two products per layer; per refit steps·samples·batch_size·weights·6 operations on the schedule of Bayes
 by Backprop, and samples·weights random numbers per step; memory six floats per weight and trial.
@@ -33,9 +33,9 @@ import jax.numpy as jnp
 
 from showdown.config import at_least, config, integers, log, param, positive
 from showdown.keys import role_key
-from showdown.policies import policies
-from showdown.policies.neural import PAPER
-from showdown.policies.variational import Belief, VariationalPolicy
+from showdown.policies.registry import policies
+from showdown.policies.shared.references import PAPER
+from showdown.policies.shared.variational import Belief, VariationalPolicy
 from showdown.policies.wrappers import WarmUp
 from showdown.policy import Batch, Policy
 from showdown.posteriors import network, variational

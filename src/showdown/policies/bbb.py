@@ -16,7 +16,7 @@ Differences from the paper
    (`prior="inputs"`), and their numbers agree. `prior="weights"` is N(0, σ_p²) for every weight; `prior="noise"` learns
    the noise, and then a large initial σ may come to explain everything as noise.
 4. The divergence of the learned noise is computed exactly, not from one draw.
-5. Decisions draw units, not weights: the same law (see `variational.py`).
+5. Decisions draw units, not weights: the same law (see `shared/variational.py`).
 
 Cost per step two products per layer; per refit steps·batch_size·weights·12 operations, where the first 100 trainings
 take 505,000 steps in all; memory six floats per weight and trial.
@@ -31,9 +31,9 @@ import jax.numpy as jnp
 
 from showdown.config import config, log, param, positive
 from showdown.keys import role_key
-from showdown.policies import policies
-from showdown.policies.neural import PAPER
-from showdown.policies.variational import Belief, VariationalPolicy
+from showdown.policies.registry import policies
+from showdown.policies.shared.references import PAPER
+from showdown.policies.shared.variational import Belief, VariationalPolicy
 from showdown.policies.wrappers import WarmUp
 from showdown.policy import Batch, Policy
 from showdown.posteriors import network, variational

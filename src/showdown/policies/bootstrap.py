@@ -25,9 +25,9 @@ import jax.numpy as jnp
 
 from showdown.config import at_least, config, integers, linear, param, positive_probability
 from showdown.keys import role_key
-from showdown.policies import policies
-from showdown.policies.greedy_network import GreedyNetwork
-from showdown.policies.neural import PAPER
+from showdown.policies.registry import policies
+from showdown.policies.shared.references import PAPER
+from showdown.policies.shared.rms_network import RMSNetwork
 from showdown.policies.wrappers import WarmUp
 from showdown.policy import Batch, History, Policy
 from showdown.posteriors.training import Fit
@@ -40,7 +40,7 @@ class BootstrapState(NamedTuple):
 
 
 @config
-class Bootstrap(GreedyNetwork):
+class Bootstrap(RMSNetwork):
     reference = f"Osband et al. 2016, https://arxiv.org/abs/1602.04621; {PAPER}"
     num_networks: int = param(10, "q: how many networks", at_least(1), integers(1, 20))
     inclusion_probability: float = param(

@@ -18,9 +18,9 @@ from __future__ import annotations
 import jax
 
 from showdown.config import config, linear, param, positive_probability
-from showdown.policies import policies
-from showdown.policies.greedy_network import GreedyNetwork
-from showdown.policies.neural import PAPER
+from showdown.policies.registry import policies
+from showdown.policies.shared.references import PAPER
+from showdown.policies.shared.rms_network import RMSNetwork
 from showdown.policies.wrappers import WarmUp
 from showdown.policy import Policy
 from showdown.posteriors import network
@@ -28,7 +28,7 @@ from showdown.posteriors.network import Network
 
 
 @config
-class Dropout(GreedyNetwork):
+class Dropout(RMSNetwork):
     reference = f"Gal, Ghahramani 2016, https://arxiv.org/abs/1506.02142; {PAPER}"
     keep_probability: float = param(
         0.8, "p: probability that a hidden unit is kept", positive_probability, linear(0.3, 1)

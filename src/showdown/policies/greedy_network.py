@@ -1,8 +1,8 @@
 """A neural network trained by RMSProp on all rewards seen; the action with the best prediction is played.
 
 Exploration is what a noisy, seldom-trained network does by itself. With ε-greedy around it, it explores at random with
-a probability that decays. Every other RMSProp network (dropout, bootstrap, parameter noise, neural-linear) builds on
-this.
+a probability that decays. The other RMSProp networks (dropout, bootstrap, parameter noise, neural-linear) share its
+code in `shared/rms_network.py` and its differences from the paper.
 
 Reference: Riquelme, Tucker, Snoek, "Deep Bayesian Bandits Showdown", ICLR 2018, section 4 and appendix tables.
 
@@ -24,72 +24,16 @@ operations; memory two copies of the weights per trial and the history's action 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
-import jax
-import jax.numpy as jnp
-
-from showdown.config import config, linear, log, non_negative, param, positive
-from showdown.keys import role_key
-from showdown.policies import policies
-from showdown.policies.neural import NeuralPolicy
+from showdown.config import config
+from showdown.policies.registry import policies
+from showdown.policies.shared.rms_network import RMSNetwork
 from showdown.policies.wrappers import EpsilonGreedy, WarmUp
-from showdown.policy import Batch, History, Policy
-from showdown.posteriors import network, training
-from showdown.posteriors.network import Network
-from showdown.posteriors.training import Fit
-from showdown.problem import ProblemSpec
+from showdown.policy import Policy
 
 
 @config
-class GreedyNetwork(NeuralPolicy):
-    """The base network: its state is the fit alone."""
-
-    learning_rate: float = param(1.0, "γ0: learning rate of the first update", positive, log(1e-3, 10))
-    learning_rate_decay: float = param(0.55, "ρ: the rate is γ0 / (1 + ρ·updates so far)", non_negative, linear(0, 5))
-    reset_learning_rate: bool = param(False, "count updates from zero at every training")
-    gradient_clip: float = param(5.0, "largest global norm of a gradient", positive, log(0.1, 100))
-    initial_scale: float = param(0.3, "initial weights are uniform on ± this", positive, log(0.01, 1))
-    layer_norm: bool = param(False, "normalise the units of each hidden layer")
-
-    def init(self, key: jax.Array, spec: ProblemSpec) -> Fit:
-        return self.init_fit(key, spec)
-
-    def init_fit(self, key: jax.Array, spec: ProblemSpec) -> Fit:
-        start = network.init(key, self.sizes(spec), self.initial_scale, self.layer_norm)
-        return training.begin(start, training.rms_direction(self.gradient_clip))
-
-    def predict(self, key: jax.Array, parameters: Network, contexts: jax.Array) -> jax.Array:
-        """One value per action, (…, num_actions); used to train and, unless overridden, to decide."""
-        return network.predict(parameters, contexts)
-
-    def scores(self, key: jax.Array, state: Fit, context: jax.Array) -> jax.Array:
-        return self.predict(key, state.parameters, context)
-
-    def refit(self, key: jax.Array, state: Fit, history: History) -> Fit:
-        return self.train(key, state, self.batches(history))
-
-    def train(self, key: jax.Array, fit: Fit, draw: Callable[[jax.Array], Batch]) -> Fit:
-        """One training of `training_steps` updates on batches from `draw`."""
-
-        def loss(key: jax.Array, parameters: Network, batch: Batch) -> jax.Array:
-            predicted = network.of_played(self.predict(key, parameters, batch.contexts), batch.actions)
-            return training.mean_squared_error(predicted, batch.rewards)
-
-        with training.precision_scope(self.training_precision):
-            fit = training.train(
-                role_key(key, "train"),
-                fit._replace(updates=jnp.zeros_like(fit.updates)) if self.reset_learning_rate else fit,
-                self.training_steps,
-                draw=draw,
-                loss=loss,
-                direction=training.rms_direction(self.gradient_clip),
-                rate=partial(training.decayed, self.learning_rate, self.learning_rate_decay),
-            )
-            batch = draw(role_key(key, "check batch"))
-            error = loss(role_key(key, "check"), fit.parameters, batch)
-        return fit._replace(parameters=training.or_nan_if_diverged(fit.parameters, error, batch.rewards))
+class GreedyNetwork(RMSNetwork):
+    pass
 
 
 def _rms(**fields) -> Policy:

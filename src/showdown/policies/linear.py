@@ -25,7 +25,8 @@ import jax
 import jax.numpy as jnp
 
 from showdown.config import config, log, param, positive
-from showdown.policies import policies
+from showdown.policies.registry import policies
+from showdown.policies.shared.references import PAPER
 from showdown.policies.wrappers import EpsilonGreedy, WarmUp
 from showdown.policy import Policy, Thompson
 from showdown.posteriors import regression
@@ -44,7 +45,7 @@ class LinearState(NamedTuple):
 class _Linear(Thompson):
     """What known and unknown noise share."""
 
-    reference = "Riquelme, Tucker, Snoek 2018, https://arxiv.org/abs/1802.09127"
+    reference = PAPER
     covariance: Covariance
     prior_precision: float
     intercept: bool

@@ -29,8 +29,8 @@ import jax.numpy as jnp
 
 from showdown.config import at_least, config, integers, log, param, positive
 from showdown.keys import role_key
-from showdown.policies import policies
-from showdown.policies.greedy_network import GreedyNetwork
+from showdown.policies.registry import policies
+from showdown.policies.shared.rms_network import RMSNetwork
 from showdown.policies.wrappers import WarmUp
 from showdown.policy import History, Policy
 from showdown.posteriors import moments, network, regression
@@ -49,7 +49,7 @@ class NeuralLinearState(NamedTuple):
 
 
 @config
-class NeuralLinear(GreedyNetwork):
+class NeuralLinear(RMSNetwork):
     numerics = 2  # 2: history is summed in chunks of 256 rows
     training_steps: int = param(20, "t_s: optimiser steps per training", at_least(1), integers(10, 1000))
     prior_precision: float = param(0.25, "λ: ridge prior, coefficients ~ N(0, σ²I/λ)", positive, log(1e-3, 1e3))

@@ -37,9 +37,9 @@ import jax.numpy as jnp
 
 from showdown.config import at_least, config, integers, linear, log, param, positive
 from showdown.keys import role_key
-from showdown.policies import policies
-from showdown.policies.greedy_network import GreedyNetwork
-from showdown.policies.neural import PAPER
+from showdown.policies.registry import policies
+from showdown.policies.shared.references import PAPER
+from showdown.policies.shared.rms_network import RMSNetwork
 from showdown.policies.wrappers import WarmUp
 from showdown.policy import History, Policy
 from showdown.posteriors import network
@@ -58,7 +58,7 @@ class ParameterNoiseState(NamedTuple):
 
 
 @config
-class ParameterNoise(GreedyNetwork):
+class ParameterNoise(RMSNetwork):
     numerics = 2  # 2: random numbers of an adaptation are drawn by its index
     reference = f"Plappert et al. 2018, https://arxiv.org/abs/1706.01905; {PAPER}"
     layer_norm: bool = param(True, "normalise the units of each hidden layer")

@@ -33,8 +33,9 @@ import jax.numpy as jnp
 
 from showdown.config import at_least, config, integers, linear, log, param, positive, required, strictly_between
 from showdown.keys import role_key
-from showdown.policies import policies
-from showdown.policies.neural import PAPER, NeuralPolicy
+from showdown.policies.registry import policies
+from showdown.policies.shared.neural import NeuralPolicy
+from showdown.policies.shared.references import PAPER
 from showdown.policies.wrappers import WarmUp
 from showdown.policy import Batch, History, Policy
 from showdown.posteriors import gradient_noise, network, training

@@ -33,8 +33,8 @@ import jax.numpy as jnp
 import optax
 
 from showdown.config import at_least, config, fraction, integers, log, param
-from showdown.policies import policies
-from showdown.policies.gaussian_process import ProcessPolicy, RewardScale
+from showdown.policies.registry import policies
+from showdown.policies.shared.process import ProcessPolicy, RewardScale
 from showdown.policies.wrappers import WarmUp
 from showdown.policy import Batch, History
 from showdown.posteriors import float64, moments, multitask_kernel, regression, training

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from showdown.config import config
-from showdown.policies import policies
+from showdown.policies.registry import policies
 from showdown.policy import Policy, State
 from showdown.problem import ProblemSpec
 

@@ -28,7 +28,7 @@ from showdown.config import at_least, config, param
 from showdown.data.parsed_cache import Arrays, parsed
 from showdown.errors import InvalidProblemError
 from showdown.problem import ProblemSpec
-from showdown.problems import problems
+from showdown.problems.registry import problems
 from showdown.problems.rows import LabelledRows, check_horizon
 
 OCCUPATION, IDENTITY = "dOccup", "caseid"

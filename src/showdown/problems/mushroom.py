@@ -24,7 +24,7 @@ from showdown.config import at_least, config, param
 from showdown.data.parsed_cache import Arrays, parsed
 from showdown.keys import role_key
 from showdown.problem import Problem, ProblemSpec, Round
-from showdown.problems import problems
+from showdown.problems.registry import problems
 
 GOOD, BAD = 5.0, -35.0
 

@@ -23,7 +23,7 @@ import numpy as np
 from showdown.config import config, non_negative, param
 from showdown.data.delimited import DelimiterName, Header
 from showdown.errors import MissingDataError, UsageError
-from showdown.problems import problems
+from showdown.problems.registry import problems
 from showdown.problems.rows import LabelledRows, LabelledTables, check_horizon
 
 if TYPE_CHECKING:  # pandas is loaded only when a table is read

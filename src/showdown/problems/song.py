@@ -23,7 +23,7 @@ import numpy as np
 
 from showdown.config import at_least, config, param
 from showdown.data.parsed_cache import Arrays, parsed
-from showdown.problems import problems
+from showdown.problems.registry import problems
 from showdown.problems.rows import LabelledRows, LabelledTables
 
 TRAINING_ROWS = 463_715

@@ -23,7 +23,7 @@ import jax.numpy as jnp
 from showdown.config import at_least, between, config, non_negative, param, strictly_between
 from showdown.keys import role_key
 from showdown.problem import Problem, ProblemSpec, Round, Tables
-from showdown.problems import problems
+from showdown.problems.registry import problems
 
 
 class WheelEpisode(NamedTuple):

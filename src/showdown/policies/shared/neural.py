@@ -2,7 +2,7 @@
 
 Batches are drawn by index, uniformly and with replacement, from all steps so far, and are always full size. After every
 `refit_every` steps the policy takes `training_steps` optimiser steps from where it stands; in between its belief does
-not move. This is not a family itself and has no presets.
+not move.
 """
 
 from __future__ import annotations
@@ -12,12 +12,11 @@ from collections.abc import Callable
 import jax
 
 from showdown.config import at_least, choices, config, integers, param, sizes
+from showdown.policies.shared.references import PAPER
 from showdown.policy import Batch, History, State, Thompson
 from showdown.posteriors import network
 from showdown.posteriors.training import Precision, precision_scope
 from showdown.problem import ProblemSpec
-
-PAPER = "Riquelme, Tucker, Snoek 2018, https://arxiv.org/abs/1802.09127"
 
 
 @config

@@ -2,7 +2,7 @@
 
 The first trainings are long: training number j takes `initial_training_steps` steps at j = 0, falling linearly to
 `training_steps` over `decaying_trainings` trainings. A decision draws one network; since each draw serves one context,
-it is made as one draw per unit instead of one per weight. This is not a family itself and has no presets.
+it is made as one draw per unit instead of one per weight.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import optax
 
 from showdown.config import at_least, config, integers, log, param, positive
 from showdown.keys import role_key
-from showdown.policies.neural import NeuralPolicy
+from showdown.policies.shared.neural import NeuralPolicy
 from showdown.policy import Batch, History
 from showdown.posteriors import training, variational
 from showdown.posteriors.schedule import decaying_steps
