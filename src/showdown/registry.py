@@ -112,7 +112,7 @@ def load_file(path: Path) -> None:
     if spec is None or spec.loader is None:
         raise UsageError(f"{path} is not a Python file")
     module = module_from_spec(spec)
-    sys.modules[path.stem] = module  # dataclasses and the reading of comments look the module up by name
+    sys.modules[path.stem] = module  # dataclasses look the module up by name
     try:
         spec.loader.exec_module(module)
     except UsageError:

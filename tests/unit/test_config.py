@@ -218,6 +218,12 @@ def test_json_names_versions_and_sources_of_all_that_is_nested():
         ({}, "no configuration is called None"),
         ({"kind": "Sure", "depth": 1}, "Sure has no field 'depth'"),
         ({"kind": "WarmUp", "pulls": 1}, "WarmUp needs a value for 'inner'"),
+        ({"kind": "WarmUp", "inner": 3}, "inner must be Policy, not 3"),
+        ({"kind": "WarmUp", "inner": {"kind": "Sure"}}, "inner must be Policy, not Sure"),
+        ({"kind": "Sure", "rounds": "many"}, "rounds must be int, not 'many'"),
+        ({"kind": "Sure", "rounds": 10**400}, "rounds must be at most 2147483647"),
+        ({"kind": "Sure", "level": True}, "level must be float, not True"),
+        ({"kind": "Council", "guesses": [], "sizes": [[1]]}, "sizes must be int"),
     ],
 )
 def test_data_that_describes_no_configuration_is_one_sentence(data, sentence):

@@ -13,16 +13,22 @@ from showdown.errors import UsageError
 
 _NO = object()
 _WORDS = {"true": True, "false": False, "none": None}
+_PLAIN = (float, int, bool, str, type(None), Any)
 
 
 def coerce(name: str, item: Any, hint: Any) -> Any:
-    """`item` as the hint wants it."""
-    allowed = options(hint)
-    if isinstance(item, str) and str not in allowed:
+    """`item` as the hint wants it; text is read as Python would, unless the field itself holds text."""
+    if isinstance(item, str) and str not in options(hint):
         try:
             item = ast.literal_eval(item)
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             item = _WORDS.get(item.lower(), item)
+    return typed(name, item, hint)
+
+
+def typed(name: str, item: Any, hint: Any) -> Any:
+    """`item` as the hint wants it: an int may become a float and a list a tuple, nothing else changes."""
+    allowed = options(hint)
     for option in allowed:
         taken = _as(name, item, option, allowed)
         if taken is not _NO:
@@ -30,6 +36,18 @@ def coerce(name: str, item: Any, hint: Any) -> Any:
     named = literals(hint)
     wanted = f"one of {', '.join(map(str, named))}" if named else getattr(hint, "__name__", str(hint))
     raise UsageError(f"{name} must be {wanted}, not {float32.shown(item)}")
+
+
+def is_known(hint: Any) -> bool:
+    """Whether values of this hint can be told from others: plain values, literals, configurations, tuples of these."""
+    return all(
+        option in _PLAIN
+        or option is Ellipsis
+        or typing.get_origin(option) is typing.Literal
+        or is_config_class(option)
+        or (is_tuple(option) and all(map(is_known, typing.get_args(option))))
+        for option in options(hint)
+    )
 
 
 def _as(name: str, item: Any, option: Any, allowed: tuple[Any, ...]) -> Any:
@@ -48,7 +66,7 @@ def _as(name: str, item: Any, option: Any, allowed: tuple[Any, ...]) -> Any:
         hints = member_hints(option, len(item))
         if hints is None:
             return _NO
-        return tuple(coerce(name, member, inner) for member, inner in zip(item, hints, strict=True))
+        return tuple(typed(name, member, inner) for member, inner in zip(item, hints, strict=True))
     if option is str and isinstance(item, str):
         return item
     return item if is_config(item) and is_config_class(option) and isinstance(item, option) else _NO

@@ -9,6 +9,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from showdown.config.coerce import is_known, typed
+from showdown.config.hints import hints_of
 from showdown.config.kinds import RESERVED, is_config, kinds
 from showdown.errors import UsageError
 
@@ -47,7 +49,7 @@ def _source_hash(cls: type) -> str:
 
 
 def from_json(data: dict[str, Any]) -> Any:
-    """The configuration that `to_json` wrote, with or without `numerics`."""
+    """The configuration that `to_json` wrote, with or without `numerics`; one sentence for data that describes none."""
     name = data.get("kind")
     kind: Any = kinds.get(name) if isinstance(name, str) else None
     if kind is None:
@@ -60,7 +62,10 @@ def from_json(data: dict[str, Any]) -> Any:
         field = fields[missing]
         if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             raise UsageError(f"{name} needs a value for {missing!r}, and this description of it has none")
-    return kind(**given)
+    hints = hints_of(kind)
+    return kind(
+        **{name: typed(name, item, hints[name]) if is_known(hints[name]) else item for name, item in given.items()}
+    )
 
 
 def _restored(item: Any) -> Any:
