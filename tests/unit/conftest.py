@@ -30,6 +30,8 @@ def frame_of():
                         "cumulative_expected": regret + 1.0,
                         "simple": regret / 10,
                         "simple_expected": regret / 20,
+                        "reward": 1000.0 - regret,
+                        "reward_fixed": 900.0 + trial,
                     }
                 )
         return pd.DataFrame(rows)

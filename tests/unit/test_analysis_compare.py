@@ -55,6 +55,12 @@ def test_trials_that_only_one_has_are_left_out(frame_of):
     assert (found["mean"], found["trials"]) == (1.5, 2)
 
 
+def test_the_larger_reward_wins(frame_of):
+    found = paired_differences(frame_of({("A", "x"): [1, 2, 3], ("B", "x"): [2, 2, 1]}), "A", "B", "reward").iloc[0]
+    assert found["mean"] == pytest.approx(-1 / 3)  # rewards are 1000 minus these: 1, 0 and −2
+    assert found["wins"] == pytest.approx((1 + 0.5 + 0) / 3)
+
+
 def test_nothing_in_common_is_said(frame_of):
     with pytest.raises(UsageError, match="A and B have no trial"):
         paired_differences(frame_of({("A", "x"): [1], ("B", "y"): [1]}), "A", "B")
@@ -106,6 +112,12 @@ def test_nemenyi_says_what_to_install(monkeypatch):
         nemenyi(summary({"A": [1, 1], "B": [2, 2], "C": [3, 3]}))
 
 
+def test_ranks_and_pairs_of_rewards_begin_with_the_largest():
+    means = summary({"A": [1] * 6, "B": [2] * 6, "C": [3] * 6}).assign(metric="reward")
+    assert nemenyi(means)["rank_difference"].tolist() == [1, 2, 1]  # C is first, A last
+    assert friedman(means)["p_value"] == pytest.approx(friedman(means.drop(columns="metric"))["p_value"])
+
+
 def test_stuck_trials_exceed_half_of_uniform(frame_of):
     frame = frame_of({("Uniform", "x"): [90, 110], ("A", "x"): [1, 50, 51, 80]})
     found = stuck_share(frame).set_index("policy")
@@ -127,3 +139,9 @@ def test_the_front_holds_what_nothing_beats():
         ("both", "problem1"): True,
         ("worse", "problem1"): False,
     }
+
+
+def test_the_front_of_rewards_holds_the_large_and_the_fast():
+    reward = summary({"fast": [1], "good": [9], "worse": [1]}).assign(metric="reward")
+    found = pareto_front(reward, summary({"fast": [1], "good": [5], "worse": [6]})).set_index("policy")["on_front"]
+    assert found.to_dict() == {"fast": True, "good": True, "worse": False}

@@ -114,6 +114,12 @@ def test_ranks_share_ties_and_skip_missing_cells():
     assert over["problems"].to_dict() == {"A": 2, "B": 1, "C": 1, "D": 2}
 
 
+def test_the_largest_reward_is_ranked_first():
+    rows = [("A", "x", 1.0, "reward"), ("B", "x", 3.0, "reward"), ("C", "x", 3.0, "reward")]
+    found = ranks(pd.DataFrame(rows, columns=["policy", "problem", "mean", "metric"]))
+    assert found.set_index("policy")["rank"].to_dict() == {"A": 3, "B": 1.5, "C": 1.5}
+
+
 def test_published_means_give_the_published_mean_ranks():
     means = published("paper", "cumulative").rename(columns={"paper_mean": "mean"})
     ours = mean_ranks(means).set_index("policy")

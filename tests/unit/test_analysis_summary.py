@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 
 from showdown.analysis import SUMMARY
-from showdown.analysis.summary import summarise
+from showdown.analysis.summary import summarise, summarise_commonest
 from showdown.analysis.time_taken import time_taken
 from showdown.errors import UsageError
+from showdown.metrics import COMMONEST
 
 
 def row(summary: pd.DataFrame, policy: str, problem: str = "x") -> dict:
@@ -52,6 +53,23 @@ def test_metric_and_expected_choose_the_column(frame_of):
         ("simple", True): 1,
     }
     assert summarise(frame, "simple", expected=True, absolute=True)["metric"].item() == "simple_expected"
+
+
+def test_rewards_are_never_relative(frame_of):
+    frame = frame_of({("Uniform", "x"): [40, 60], ("A", "x"): [4, 6]})
+    assert row(summarise(frame, "reward"), "A")["mean"] == 995
+    assert set(summarise(frame, "reward")["unit"]) == {"reward"}
+
+
+def test_each_trial_counts_once_in_the_best_fixed_action(frame_of):
+    frame = frame_of({("A", "x"): [1, 2, 3], ("B", "x"): [1, 2], ("B", "y"): [5]})
+    summary = summarise_commonest(frame, "reward")
+    assert set(summary["policy"]) == {COMMONEST}
+    # 900, 901 and 902 on x, whoever played; one trial on y
+    assert row(summary, COMMONEST, "x")["mean"] == 901
+    assert row(summary, COMMONEST, "x")["trials"] == 3
+    assert row(summary, COMMONEST, "y")["mean"] == 900
+    assert summarise_commonest(frame, "cumulative").empty
 
 
 def test_one_trial_has_no_standard_error(frame_of):

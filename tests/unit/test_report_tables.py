@@ -19,10 +19,10 @@ from showdown.analysis.request import Request
 from showdown.analysis.selection import select
 from showdown.analysis.table import Table
 from showdown.errors import UsageError
-from showdown.metrics import METRICS
+from showdown.metrics import COMMONEST, METRICS
+from showdown.report.formats import FORMATS, latex, load, markdown, text
 from showdown.report.formats import csv as csv_format
 from showdown.report.formats import json as json_format
-from showdown.report.formats import latex, markdown, text
 from showdown.report.grid import grid, records
 
 NASTY = r"a_b|c&d%<e>\f*[g=1]"
@@ -292,3 +292,53 @@ def test_notes_say_what_was_left_out_and_what_is_not_as_in_the_paper(frame, fram
     assert [str(note) for note in build_table(select(both, horizon=500), Request(source="paper")).notes] == [
         "not the paper's number of steps: wheel-0.5 (500, not 20000)"
     ]
+
+
+@pytest.fixture
+def rewards(frame_of) -> Table:
+    """Rewards are 1000 minus these: B is best on x, A on y, and on y nobody reaches the best fixed action."""
+    cells = {("A", "x"): [70, 80], ("B", "x"): [10, 30], ("A", "y"): [200, 202], ("B", "y"): [300, 300]}
+    return build_table(select(frame_of(cells)), Request(metric="reward", rank=True))
+
+
+def test_the_largest_reward_is_best_in_every_format(rewards):
+    assert rewards.title == "mean reward, mean ± standard error over 2 trials"
+    best = {(policy, number) for policy, cells in grid(rewards).body for number, e in enumerate(cells) if e.best}
+    assert best == {("A", 0), ("B", 0), ("B", 1), ("A", 2)}  # both have mean rank 1.5
+    lines = {line.split()[0]: line for line in text.write(rewards).splitlines() if line[:2] in ("A ", "B ", "al")}
+    assert re.split(r"\s{2,}", lines["B"].strip()) == ["B", "1.5*", "980.0000 ± 10.0000*", "700.0000 ± 0.0000"]
+    assert "*" not in lines["always"]  # though it beats both on y
+    assert "| B | **1.5** | **980.0000 ± 10.0000** | 700.0000 ± 0.0000 |" in markdown.write(rewards)
+    assert r"A & $\mathbf{1.5}$ & $925.0000 \pm 5.0000$ & $\mathbf{799.0000 \pm 1.0000}$ \\" in latex.write(rewards)
+
+
+def test_rewards_are_sorted_from_the_largest(frame_of):
+    frame = frame_of({("A", "x"): [70], ("B", "x"): [10], ("C", "x"): [40]})
+    for sort in ("x", "rank"):
+        request = Request(metric="reward", sort=sort, rank=True)
+        assert build_table(select(frame), request).policies == ["B", "C", "A"]
+
+
+def test_the_best_fixed_action_stands_last_in_every_format(rewards):
+    name, cells = grid(rewards).body[-1]
+    assert (name, [entry.ours for entry in cells]) == (COMMONEST, ["", "900.5000 ± 0.5000", "900.5000 ± 0.5000"])
+    value = json_format.value(rewards)
+    assert [(row["policy"], row["problem"], row["mean"]) for row in value["reference"]] == [
+        (COMMONEST, "x", 900.5),
+        (COMMONEST, "y", 900.5),
+    ]
+    assert COMMONEST not in {row["policy"] for row in value["rows"]}
+    assert set(value["reference"][0]) == set(value["rows"][0])
+    read = list(csv.DictReader(io.StringIO(csv_format.write(rewards))))
+    assert [row["policy"] for row in read[-2:]] == [COMMONEST] * 2
+    assert f"| {COMMONEST} | – | 900.5000 ± 0.5000 |" in markdown.write(rewards)
+    assert rf"{COMMONEST} & -- & $900.5000 \pm 0.5000$" in latex.write(rewards)
+
+
+def test_a_regret_has_no_reference(frame):
+    assert "reference" not in json_format.value(build_table(select(frame), Request()))
+
+
+def test_a_format_is_a_file():
+    assert set(FORMATS) == {"text", "markdown", "latex", "csv", "json"}
+    assert all(callable(load(name).write) for name in FORMATS)

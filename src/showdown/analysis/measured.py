@@ -25,7 +25,7 @@ def measured(frame: pd.DataFrame, metric: Metric, expected: bool = False) -> Mea
     notes: list[Note] = []
     meant = pd.Series(True, index=frame.index)
     if metric.needs_labels and "labels" in frame:
-        meant = frame["labels"].map(lambda labels: labels is not False).astype(bool)  # an old record does not say
+        meant = ~frame["labels"].astype(object).eq(False)  # an old record does not say
         if not meant.all():
             notes.append(NeedsLabels(_each(frame.loc[~meant, "problem"]), metric.name))
     held = frame[column].notna()
