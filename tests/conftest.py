@@ -114,10 +114,11 @@ def written_cell(policy: str, problem: str, trials: int, number: int) -> Cell:
 def stored():
     """Call with a folder, {(policy, problem): final regret of each trial} and {(policy, problem): (status, reason)}.
 
-    The cells are written, not played: regret grows with the square root of time, at `checkpoints` points.
+    The cells are written, not played: regret grows with the square root of time, at `checkpoints` points; `columns`
+    gives those of further metrics from the final regrets.
     """
 
-    def write(folder: Path, finished: dict, failed: dict | None = None, *, checkpoints: int = 8) -> Path:
+    def write(folder: Path, finished: dict, failed: dict | None = None, *, checkpoints: int = 8, columns=None) -> Path:
         store = Store(folder)
         for number, ((policy, problem), regrets) in enumerate(finished.items()):
             cell = written_cell(policy, problem, len(regrets), number)
@@ -125,17 +126,20 @@ def stored():
             steps = np.linspace(0, cell.problem.horizon, checkpoints + 1)[1:].astype(int)
             curve = final[:, None] * np.sqrt(steps / steps[-1])
             outcome = Outcome(
-                cumulative=final,
-                cumulative_expected=final,
-                simple=np.sqrt(final),
-                simple_expected=np.sqrt(final),
+                columns={
+                    "cumulative": final,
+                    "cumulative_expected": final,
+                    "simple": np.sqrt(final),
+                    "simple_expected": np.sqrt(final),
+                    "reward": 1 - final / steps[-1],
+                    "reward_fixed": np.full(len(final), 0.25),
+                    "accuracy": 1 / (1 + final),
+                    "accuracy_fixed": np.full(len(final), 0.5),
+                    **(columns(final) if columns else {}),
+                },
+                curves={"curve": curve, "curve_expected": curve},
                 steps=steps,
-                curve=curve,
-                curve_expected=curve,
                 action_counts=np.tile([3, 2, 1], (len(final), 1)),
-                reward=1 - final / steps[-1],
-                optimal=np.full(len(final), 0.5),
-                action_rewards=np.tile([3.0, 2.0, 1.0], (len(final), 1)),
                 spec=ProblemSpec(2, 3),
                 compile_seconds=1.0,
                 run_seconds=0.5 + number % 7,

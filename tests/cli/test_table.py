@@ -29,17 +29,19 @@ PAPER_FIELDS = {"policy", "problem", "metric", "mean", "sem", "trials", "paper_m
 def outcome(regrets: list[float]) -> Outcome:
     cumulative = np.asarray(regrets, float)
     return Outcome(
-        cumulative=cumulative,
-        cumulative_expected=cumulative + 1,
-        simple=cumulative / 100,
-        simple_expected=cumulative / 100,
+        columns={
+            "cumulative": cumulative,
+            "cumulative_expected": cumulative + 1,
+            "simple": cumulative / 100,
+            "simple_expected": cumulative / 100,
+            "reward": -cumulative / 100,
+            "reward_fixed": np.full(len(regrets), -5.0),
+            "accuracy": 1 / cumulative,
+            "accuracy_fixed": np.full(len(regrets), 0.75),
+        },
+        curves=dict.fromkeys(("curve", "curve_expected"), cumulative[:, None]),
         steps=np.array([1]),
-        curve=cumulative[:, None],
-        curve_expected=cumulative[:, None],
         action_counts=np.ones((len(regrets), 5), int),
-        reward=-cumulative / 100,
-        optimal=np.zeros(len(regrets)),
-        action_rewards=np.ones((len(regrets), 5)),
         spec=ProblemSpec(2, 5),
         compile_seconds=1.0,
         run_seconds=0.5,

@@ -26,13 +26,15 @@ def test_rewards_are_added_up_within_the_horizon(script):
     generator = np.random.default_rng(0)
     rewards = generator.integers(-5, 6, size=(31, 3)).astype(float)
     outcome = simulate(policies.get("Uniform"), script(np.ones((31, 2)), rewards), trials=2, segment_steps=8)
-    np.testing.assert_array_equal(outcome.action_rewards, np.tile(rewards.sum(axis=0), (2, 1)))
+    np.testing.assert_allclose(outcome.reward_fixed, rewards.mean(axis=0).max())
+    right = rewards == rewards.max(axis=1, keepdims=True)
+    np.testing.assert_allclose(outcome.accuracy_fixed, right.mean(axis=0).max())
     best = rewards.max(axis=1).sum()
     np.testing.assert_allclose(31 * outcome.reward, best - outcome.cumulative)
     lost = np.diff(outcome.curve, axis=1, prepend=0)  # a checkpoint at every step
-    np.testing.assert_allclose(outcome.optimal, (lost == 0).mean(axis=1))
-    assert (outcome.optimal > 0).all()
-    assert (outcome.optimal < 1).all()
+    np.testing.assert_allclose(outcome.accuracy, (lost == 0).mean(axis=1))
+    assert (outcome.accuracy > 0).all()
+    assert (outcome.accuracy < 1).all()
 
 
 @config

@@ -60,11 +60,11 @@ class Store:
         probe.unlink(missing_ok=True)
 
     def write_done(self, cell: Cell, names: Names, outcome: Outcome, about: About) -> None:
-        table = pd.DataFrame({name: getattr(outcome, name) for name in per_trial() if hasattr(outcome, name)})
+        table = pd.DataFrame(outcome.columns)
         table.insert(0, "trial", range(len(table)))
         table["action_counts"] = list(outcome.action_counts)
-        for name in per_checkpoint():  # to be drawn, not added up: float32 halves the file
-            table[name] = list(getattr(outcome, name).astype("float32"))
+        for name, curve in outcome.curves.items():  # to be drawn, not added up: float32 halves the file
+            table[name] = list(curve.astype("float32"))
         path = self._path(cell.hash, ".parquet")
         self._tables.pop(cell.hash, None)
         self._write(path, lambda temporary: table.to_parquet(temporary, index=False, compression="zstd"))

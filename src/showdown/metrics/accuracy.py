@@ -13,7 +13,7 @@ ACCURACY = Metric(
     decimals=4,
     order=40,
     smaller_is_better=False,
-    step=attrgetter("optimal"),
+    step=lambda played: played.expected_regret == 0,
     over="mean",
     fixed_step=attrgetter("action_optimal"),
     needs_labels=True,

@@ -1,10 +1,12 @@
-"""Adding up on the host, in float64, what the segments of a batch of trials measured."""
+"""Adding up on the host, in float64, what the segments of a batch of trials measured: one column per metric."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from showdown.errors import DivergedError, InvalidProblemError
+from showdown.metrics import METRICS, per_checkpoint
+from showdown.metrics.metric import Metric
 from showdown.play.segment import Played
 
 CHECKPOINTS = 200  # points kept of each regret curve
@@ -14,30 +16,15 @@ LAST_STEPS = 500  # simple regret is the mean over this many final steps, as in 
 class Book:
     """What one batch of trials has earned and lost so far."""
 
-    PER_TRIAL = (
-        "cumulative",
-        "cumulative_expected",
-        "simple",
-        "simple_expected",
-        "curve",
-        "curve_expected",
-        "action_counts",
-        "reward",
-        "optimal",
-        "action_rewards",
-    )
-
     def __init__(self, trials: int, horizon: int, num_actions: int) -> None:
-        self.trials, self.horizon, self.num_actions = trials, horizon, num_actions
+        self.trials, self.horizon = trials, horizon
         self.steps = np.unique(np.ceil(np.linspace(0, horizon, CHECKPOINTS + 1)[1:]).astype(np.int64))
         self.tail = min(LAST_STEPS, horizon)
-        for name in ("cumulative", "cumulative_expected", "simple", "simple_expected"):
-            setattr(self, name, np.zeros(trials))
-        self.reward, self.optimal = np.zeros(trials), np.zeros(trials)
-        self.curve = np.zeros((trials, len(self.steps)))
-        self.curve_expected = np.zeros((trials, len(self.steps)))
+        self.metrics = [metric for metric in METRICS.values() if not metric.cell]
+        self.measured = {column: np.zeros(trials) for metric in self.metrics for column in metric.steps}
+        self.curves = {curve: np.zeros((trials, len(self.steps))) for curve in per_checkpoint()}
+        self.fixed = {metric.name: np.zeros((trials, num_actions)) for metric in self.metrics if metric.fixed_step}
         self.action_counts = np.zeros((trials, num_actions), np.int64)
-        self.action_rewards = np.zeros((trials, num_actions))
 
     def record(self, first_step: int, played: Played) -> int:
         """Check a segment, which is on the host by now, and add it; returns how many trial-steps that were.
@@ -62,22 +49,38 @@ class Book:
     def add(self, first_step: int, played: Played) -> int:
         """Add a segment; returns how many of its steps lie within the horizon."""
         steps = min(played.regret.shape[1], self.horizon - first_step)
-        inside = np.flatnonzero((self.steps > first_step) & (self.steps <= first_step + steps))
-        tail = slice(max(0, self.horizon - self.tail - first_step), steps)
-        for regret, suffix in ((played.regret, ""), (played.expected_regret, "_expected")):
-            paid = np.asarray(regret, np.float64)[: self.trials, :steps]
-            total = getattr(self, "cumulative" + suffix)
-            running = np.cumsum(paid, axis=1)
-            getattr(self, "curve" + suffix)[:, inside] = (
-                total[:, None] + running[:, self.steps[inside] - first_step - 1]
-            )
-            total += running[:, -1]
-            getattr(self, "simple" + suffix)[:] += paid[:, tail].sum(axis=1) / self.tail
-        self.reward += np.asarray(played.reward, np.float64)[: self.trials, :steps].sum(axis=1) / self.horizon
-        best = np.asarray(played.expected_regret)[: self.trials, :steps] == 0
-        self.optimal += best.sum(axis=1) / self.horizon
-        self.action_rewards += np.asarray(played.action_rewards, np.float64)[: self.trials]
+        for metric in self.metrics:
+            for column, take in metric.steps.items():
+                self._add_steps(metric, column, first_step, np.asarray(take(played), np.float64)[: self.trials, :steps])
+            if metric.fixed_step is not None:
+                self.fixed[metric.name] += np.asarray(metric.fixed_step(played), np.float64)[: self.trials]
         actions = np.asarray(played.actions)[: self.trials, :steps]
         rows = np.repeat(np.arange(self.trials), steps)
         np.add.at(self.action_counts, (rows, actions.ravel()), 1)
         return steps
+
+    def _add_steps(self, metric: Metric, column: str, first_step: int, values: np.ndarray) -> None:
+        """Add (trials, steps) values to one column of a metric, and to the curve of its running total."""
+        total, steps = self.measured[column], values.shape[1]
+        if metric.over == "mean":
+            total += values.sum(axis=1) / self.horizon
+        elif metric.over == "last":
+            last = slice(max(0, self.horizon - self.tail - first_step), steps)
+            total += values[:, last].sum(axis=1) / self.tail
+        else:
+            running = np.cumsum(values, axis=1)
+            inside = np.flatnonzero((self.steps > first_step) & (self.steps <= first_step + steps))
+            for curve in (curve for curve, of in metric.curves.items() if of == column):
+                self.curves[curve][:, inside] = total[:, None] + running[:, self.steps[inside] - first_step - 1]
+            total += running[:, -1]
+
+    @property
+    def columns(self) -> dict[str, np.ndarray]:
+        """(trials,) of every column of every metric, the best fixed action in hindsight included."""
+        best = {metric.fixed_column: self._best_fixed(metric) for metric in self.metrics if metric.fixed_step}
+        return {**self.measured, **best}
+
+    def _best_fixed(self, metric: Metric) -> np.ndarray:
+        sums = self.fixed[metric.name]
+        best = sums.min(axis=1) if metric.smaller_is_better else sums.max(axis=1)
+        return best / self.horizon if metric.over == "mean" else best

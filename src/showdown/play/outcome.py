@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -13,19 +14,15 @@ from showdown.problem import ProblemSpec
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a simulation measured; the first axis is the trial."""
+    """What a simulation measured; the first axis is the trial.
 
-    cumulative: np.ndarray  # (trials,) regret over the horizon: best expected minus realised
-    cumulative_expected: np.ndarray  # (trials,) regret over the horizon: best expected minus expected
-    simple: np.ndarray  # (trials,) mean regret per step over the last 500 steps
-    simple_expected: np.ndarray  # (trials,)
-    steps: np.ndarray  # (checkpoints,) number of steps at each point of the curve
-    curve: np.ndarray  # (trials, checkpoints) cumulative regret
-    curve_expected: np.ndarray  # (trials, checkpoints)
+    Columns and curves are also attributes: `outcome.cumulative`, `outcome.reward`, `outcome.curve`.
+    """
+
+    columns: dict[str, np.ndarray]  # (trials,) each: a metric's number, by the names in `showdown.metrics`
+    curves: dict[str, np.ndarray]  # (trials, checkpoints) each: a running total
+    steps: np.ndarray  # (checkpoints,) number of steps at each point of the curves
     action_counts: np.ndarray  # (trials, num_actions)
-    reward: np.ndarray  # (trials,) mean realised reward per step
-    optimal: np.ndarray  # (trials,) share of steps at which no action had a larger mean than the chosen one
-    action_rewards: np.ndarray  # (trials, num_actions) what playing one action all the time would have paid in sum
     spec: ProblemSpec
     compile_seconds: float  # 0 when the program was compiled before, in this process
     run_seconds: float
@@ -45,15 +42,27 @@ class Outcome:
     ) -> Outcome:
         """The outcome of all batches, one book and one set of diagnostics each."""
         return cls(
-            **{name: np.concatenate([getattr(book, name) for book in books]) for name in Book.PER_TRIAL},
+            columns=_joined([book.columns for book in books]),
+            curves=_joined([book.curves for book in books]),
             steps=books[0].steps,
+            action_counts=np.concatenate([book.action_counts for book in books]),
             spec=spec,
             compile_seconds=compile_seconds,
             run_seconds=run_seconds,
             batch_trials=batch_trials,
-            diagnostics={name: np.concatenate([each[name] for each in diagnostics]) for name in diagnostics[0]},
+            diagnostics=_joined(diagnostics),
         )
+
+    def __getattr__(self, name: str) -> Any:
+        for group in ("columns", "curves"):
+            if name in self.__dict__.get(group, {}):
+                return self.__dict__[group][name]
+        raise AttributeError(f"{type(self).__name__} has no {name!r}; its columns are {', '.join(self.columns)}")
 
     def largest_diagnostics(self) -> dict[str, float]:
         """Over all trials."""
         return {name: float(values.max()) for name, values in self.diagnostics.items()}
+
+
+def _joined(parts: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

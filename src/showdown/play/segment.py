@@ -24,13 +24,14 @@ SEGMENT_REFITS = 10  # for policies that do
 
 
 class Played(NamedTuple):
-    """What a segment reports of one trial. Only `action_rewards` leaves out the steps beyond the horizon."""
+    """What a segment reports of one trial. Only the sums over actions leave out the steps beyond the horizon."""
 
     actions: jax.Array  # (steps,)
     reward: jax.Array  # (steps,) realised, of the chosen action
     regret: jax.Array  # (steps,) best mean minus realised reward
     expected_regret: jax.Array  # (steps,) best mean minus the chosen action's mean
     action_rewards: jax.Array  # (num_actions,) what each action would have paid in all these steps together
+    action_optimal: jax.Array  # (num_actions,) in how many of these steps no action had a larger mean
     valid: jax.Array  # (steps,) whether context, rewards and means were finite
     finite: jax.Array  # () whether the state still is
 
@@ -83,6 +84,7 @@ def _measure(rounds: Round, actions: jax.Array, counted: jax.Array, finite: jax.
         regret=best - reward,
         expected_regret=best - chosen(rounds.means)[:, 0],
         action_rewards=jnp.where(counted[:, None], rounds.rewards, jnp.zeros_like(rounds.rewards)).sum(axis=0),
+        action_optimal=(counted[:, None] & (rounds.means == best[:, None])).sum(axis=0, dtype=jnp.int32),
         valid=jnp.stack([jnp.isfinite(array).all(axis=-1) for array in rounds]).all(axis=0),
         finite=finite,
     )
