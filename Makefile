@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST_WORKERS ?= 2
 
-.PHONY: install constraints run test check format bench figures clean
+.PHONY: install constraints run test check format docs bench figures clean
 .DEFAULT_GOAL := run
 
 install: $(STAMP)
@@ -46,6 +46,10 @@ check: install
 format: install
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# The reference of the command line; a test fails while it is not what the commands say.
+docs: install
+	$(BIN)/python docs/write_commands.py
 
 bench: install
 	$(BIN)/python benchmarks/peers.py

@@ -1,94 +1,37 @@
-"""Shared by all tests: constant seeds, no network, a private compilation cache, and a problem that tests script."""
+"""Shared by all tests: constant seeds, no network, a private compilation cache, and problems that tests script."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 from pathlib import Path
-from typing import ClassVar, NamedTuple
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("JAX_NUMPY_DTYPE_PROMOTION", "strict")
 os.environ.setdefault("SHOWDOWN_CACHE", tempfile.mkdtemp(prefix="showdown-tests-"))
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from showdown.bench.cell import Cell
 from showdown.bench.store import Store
-from showdown.config import config
-from showdown.play.block import Player
-from showdown.play.programs import compiled
-from showdown.play.setting import prepare
 from showdown.policies import policies
-from showdown.policy import Policy
-from showdown.problem import Problem, ProblemSpec, Round
+from showdown.problem import ProblemSpec
 from showdown.problems import problems
 from showdown.simulate import Outcome
+from showdown.testing import play, scripted
 
 
-class Script(NamedTuple):
-    contexts: np.ndarray  # (horizon, context_dim)
-    rewards: np.ndarray  # (horizon, num_actions)
-
-
-@config
-class Scripted(Problem):
-    """A problem that gives exactly what a test wrote down; every trial sees the same."""
-
-    script: str  # which of `scripts` to play
-    horizon: int = 24
-
-    scripts: ClassVar[dict[str, Script]] = {}
-
-    def load(self) -> Script:
-        return Script(*(np.asarray(array, np.float32) for array in self.scripts[self.script]))
-
-    def spec(self, tables: Script) -> ProblemSpec:
-        return ProblemSpec(tables.contexts.shape[1], tables.rewards.shape[1])
-
-    def begin(self, key: jax.Array, tables: Script) -> tuple[()]:
-        return ()
-
-    def round(self, step: jax.Array, episode: tuple[()], tables: Script) -> Round:
-        return Round(tables.contexts[step], tables.rewards[step], tables.rewards[step])
-
-
-@pytest.fixture
-def script():
+@pytest.fixture(name="script")
+def give_scripted():
     """Call with contexts and rewards to get a problem that plays them."""
-
-    def make(contexts, rewards) -> Scripted:
-        contexts, rewards = np.asarray(contexts), np.asarray(rewards)
-        # one name: the program depends on shapes alone, so all scripts of a size share it
-        Scripted.scripts["the script"] = Script(contexts, rewards)
-        return Scripted(script="the script", horizon=len(contexts))
-
-    return make
+    return scripted
 
 
-class Trajectory(NamedTuple):
-    actions: np.ndarray  # (trials, horizon)
-    players: Player  # what the policy carried at the end, in each trial
-
-
-@pytest.fixture
-def play():
+@pytest.fixture(name="play")
+def give_play():
     """Play trials through the compiled loop and return every action, which `simulate` itself only counts."""
-
-    def run(policy: Policy, problem: Problem, *, trials: int = 2, seed: int = 0) -> Trajectory:
-        setting = prepare(policy, problem, trials=trials)
-        programs, _ = compiled(setting, trials)
-        arguments, actions = (policy, problem, setting.tables), []
-        episodes, players = programs.start(*arguments, *setting.keys(seed, range(trials)))
-        for segment in range(setting.segments):
-            players, played = programs.play(*arguments, episodes, players, np.int32(segment * setting.steps))
-            actions.append(played.actions)
-        return Trajectory(np.asarray(jnp.concatenate(actions, axis=1))[:, : problem.horizon], players)
-
-    return run
+    return play
 
 
 ABOUT = {

@@ -2,43 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import pytest
 
-from showdown.config import all_fields, override
 from showdown.policies import policies
 from showdown.policy import Policy
-
-# Fields that cost time and change nothing a contract speaks of. Only those a policy has are set.
-SMALL = {
-    "hidden_layers": (4,),
-    "training_steps": 2,
-    "initial_training_steps": 3,
-    "batch_size": 8,
-    "refit_every": 6,
-    "num_networks": 2,
-    "burn_in": 2,
-    "distance_samples": 8,
-    "num_inducing": 4,
-    "max_points": 16,
-}
-
-
-def _sized(policy: Policy, wanted: dict[str, Any]) -> Policy:
-    """The policy with those of the wanted fields that it has; a linear model stays one."""
-    fields = all_fields(policy)
-    return override(policy, {name: value for name, value in wanted.items() if fields.get(name, ()) != ()})
-
-
-@pytest.fixture(name="sized")
-def give_sized():
-    return _sized
-
-
-def small(policy: Policy) -> Policy:
-    return _sized(policy, SMALL)
+from showdown.testing import small
 
 
 def _by_structure() -> list:

@@ -2,125 +2,43 @@
 
 from __future__ import annotations
 
-import json
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from showdown.agent import Agent
 from showdown.bench.cell import Cell
 from showdown.bench.engine import Limits
 from showdown.bench.engines.local import Local
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
-from showdown.config import all_fields, core, from_json, override, to_json
-from showdown.keys import trial_keys
-from showdown.play.programs import _compiled
+from showdown.config import all_fields, core
 from showdown.policies import policies
 from showdown.policies.linear import LinearGreedy
-from showdown.policy import History
-from showdown.problem import ProblemSpec
-from showdown.simulate import problem_identity, simulate
-
-STEPS, DIM, ACTIONS = 24, 3, 3  # one shape and two trials for all scripts: one compilation per kind of policy
+from showdown.simulate import simulate
+from showdown.testing import POLICY_PROMISES, play, resized, scripted
+from showdown.testing.policy_promises import DIM, SPEC, random_script
 
 
-def random_script(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    generator = np.random.default_rng(seed)
-    return generator.normal(size=(STEPS, DIM)), generator.normal(size=(STEPS, ACTIONS))
+@pytest.mark.parametrize("promise", POLICY_PROMISES, ids=lambda promise: promise.sentence)
+def test_policy_keeps(promise, policy):
+    promise.check(policy)
 
 
-def test_config_survives_json(policy):
-    assert from_json(json.loads(json.dumps(to_json(policy)))) == policy
-
-
-def test_state_keeps_structure_shape_and_dtype(policy):
-    spec = ProblemSpec(DIM, ACTIONS)
-    key = jax.random.key(0)
-    context, action, reward = jnp.zeros(DIM), jnp.int32(1), jnp.float32(0.5)
-    state = jax.eval_shape(lambda: policy.init(key, spec))
-    history = History(
-        jnp.int32(4), jnp.zeros(STEPS, jnp.int32), jnp.zeros(STEPS), lambda steps: jnp.zeros((len(steps), DIM))
-    )
-    updated = jax.eval_shape(lambda state: policy.update(key, state, context, action, reward), state)
-    refitted = jax.eval_shape(lambda state: policy.refit(key, state, history), state)
-    for after in (updated, refitted):
-        assert jax.tree.structure(after) == jax.tree.structure(state)
-        for old, new in zip(jax.tree.leaves(state), jax.tree.leaves(after), strict=True):
-            assert (old.shape, old.dtype) == (new.shape, new.dtype)
-    chosen = jax.eval_shape(lambda state: policy.act(key, state, context, jnp.int32(0)), state)
-    assert (chosen.shape, chosen.dtype) == ((), jnp.int32)
-
-
-def test_trajectory_is_in_range_and_follows_its_seed(policy, play, script):
-    problem = script(*random_script())
-    first, again, other = (play(policy, problem, seed=seed).actions for seed in (1, 1, 2))
-    assert first.min() >= 0
-    assert first.max() < ACTIONS
-    np.testing.assert_array_equal(first, again)
+def test_another_seed_plays_other_actions(policy):
+    problem = scripted(*random_script())
+    one, other = (play(policy, problem, seed=seed).actions for seed in (1, 2))
     inside = core(policy)
     if isinstance(inside, LinearGreedy):
         return  # knows no chance: the same data give the same actions whatever the seed
-    assert (first != other).any() or _scores_follow_the_key(inside)
+    assert (one != other).any() or _scores_follow_the_key(inside)
 
 
 def _scores_follow_the_key(policy) -> bool:
     """For a posterior too narrow to change an action in a few steps: its draws must differ all the same."""
-    state = policy.init(jax.random.key(0), ProblemSpec(DIM, ACTIONS))
+    state = policy.init(jax.random.key(0), SPEC)
     one, other = (policy.scores(jax.random.key(seed), state, jnp.ones(DIM)) for seed in (1, 2))
     return bool((one != other).any())
-
-
-def test_unchosen_rewards_change_nothing(policy, play, script):
-    contexts, rewards = random_script()
-    before = play(policy, script(contexts, rewards)).actions[0]
-    changed = rewards + 7.0
-    changed[np.arange(STEPS), before] = rewards[np.arange(STEPS), before]
-    after = play(policy, script(contexts, changed)).actions[0]
-    np.testing.assert_array_equal(before, after)
-
-
-@pytest.mark.parametrize("case", ["huge rewards", "constant rewards", "duplicated contexts"])
-def test_hostile_data_leaves_a_finite_state(policy, play, script, case):
-    contexts, rewards = random_script(1)
-    if case == "huge rewards":
-        rewards = 1e3 * np.sign(rewards)
-    elif case == "constant rewards":
-        rewards = np.ones_like(rewards)
-    else:
-        contexts = np.tile(contexts[:1], (STEPS, 1))
-    players = play(policy, script(contexts, rewards)).players
-    for leaf in jax.tree.leaves(players.state):
-        if jnp.issubdtype(leaf.dtype, jnp.floating):
-            assert jnp.isfinite(leaf).all()
-
-
-def test_agent_plays_the_trial_and_survives_a_save(policy, play, script, tmp_path):
-    contexts, rewards = random_script()
-    problem = script(contexts, rewards)
-    expected = play(policy, problem).actions[1]
-    key = trial_keys(0, problem_identity(problem), range(2), "policy")[1]
-    agent = Agent(policy, context_dim=DIM, num_actions=ACTIONS, key=key)
-    chosen = []
-    for step in range(STEPS):
-        if step == STEPS // 2 - 2:  # not where a refit falls
-            agent.save(tmp_path / "agent.npz")
-            agent = Agent.load(tmp_path / "agent.npz")
-        action = agent.choose(contexts[step])
-        chosen.append(action)
-        agent.learn(contexts[step], action, rewards[step, action])
-    np.testing.assert_array_equal(chosen, expected)
-
-
-def test_floats_do_not_compile_again(policy, play, script):
-    problem = script(*random_script())
-    play(policy, problem)
-    programs = len(_compiled)
-    changed = {name: item * 0.5 for name, item in all_fields(policy).items() if isinstance(item, float)}
-    play(override(policy, changed), problem)
-    assert len(_compiled) == programs
 
 
 # Enough training for a toy in seconds.
@@ -164,8 +82,8 @@ def on_one_worker(names: list[str]) -> list:
 
 
 @pytest.mark.parametrize("name", on_one_worker(learners()))
-def test_learners_beat_uniform_on_a_toy(name, sized, script):
-    outcome = simulate(sized(policies.get(name), TRAINED), script(*toy()), trials=5)
+def test_learners_beat_uniform_on_a_toy(name, script):
+    outcome = simulate(resized(policies.get(name), TRAINED), script(*toy()), trials=5)
     assert outcome.cumulative.mean() < 0.6 * 200
 
 
@@ -177,8 +95,8 @@ def networks_with_a_step_size() -> list[str]:
 
 
 @pytest.mark.parametrize("name", on_one_worker(networks_with_a_step_size()))
-def test_hopeless_steps_end_as_a_diverged_cell(name, sized, script, tmp_path):
-    policy = sized(policies.get(name), {**TRAINED, "learning_rate": 1e6, "step_cap": 1e6})
+def test_hopeless_steps_end_as_a_diverged_cell(name, script, tmp_path):
+    policy = resized(policies.get(name), {**TRAINED, "learning_rate": 1e6, "step_cap": 1e6})
     cell = Cell(name, "toy", policy, script(*toy()), 5, 0)
     store = Store(tmp_path)
     (result,) = Local(store).run([Planned(cell, [(name, "toy")], False)], Limits())

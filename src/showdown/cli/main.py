@@ -5,14 +5,13 @@ Exit codes: 0 all done, 1 something failed, 2 the request was wrong, 130 stopped
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import sys
 
 import typer
 
 from showdown import __version__
 from showdown.cli import commands, console
+from showdown.discover import import_modules
 from showdown.errors import ShowdownError, UsageError
 
 app = typer.Typer(
@@ -24,8 +23,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for _module in pkgutil.iter_modules(commands.__path__):
-    importlib.import_module(f"{commands.__name__}.{_module.name}").register(app)
+for _command in import_modules(commands.__name__, commands.__path__).values():
+    _command.register(app)
 
 
 @app.callback(invoke_without_command=True)

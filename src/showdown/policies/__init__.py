@@ -1,18 +1,11 @@
-"""One file per family of policies; each adds its named presets to the registry at its foot."""
+"""One file per family of policies, found by its name; each adds its presets to the registry at its foot."""
 
-# isort: off  (the order in which presets are listed)
-from showdown.policies import alpha_divergence as alpha_divergence
-from showdown.policies import bbb as bbb
-from showdown.policies import bootstrap as bootstrap
-from showdown.policies import dropout as dropout
-from showdown.policies import gaussian_process as gaussian_process
-from showdown.policies import greedy_network as greedy_network
-from showdown.policies import linear as linear
-from showdown.policies import neural_linear as neural_linear
-from showdown.policies import parameter_noise as parameter_noise
-from showdown.policies import sgmcmc as sgmcmc
-from showdown.policies import sparse_gaussian_process as sparse_gaussian_process
-from showdown.policies import uniform as uniform
-
-# isort: on
+from showdown.discover import import_modules
 from showdown.policies.registry import policies as policies
+
+# the order in which presets are listed; families that are not named here follow
+_FIRST = (
+    *("uniform", "linear", "greedy_network", "neural_linear", "dropout", "bootstrap", "parameter_noise"),
+    *("bbb", "alpha_divergence", "sgmcmc", "gaussian_process", "sparse_gaussian_process"),
+)
+import_modules(__name__, __path__, first=_FIRST)

@@ -59,25 +59,13 @@ def run_command(
     from showdown.bench.engine import Limits, make_engine
     from showdown.bench.plan import plan
     from showdown.bench.store import Store
-    from showdown.bench.suite import load_suite
-    from showdown.registry import split_outside_brackets
 
     engine, processes = _engine(engine, processes)
     limits = Limits(batch_trials=batch_trials, cell_seconds=cell_seconds, processes=processes, load=tuple(load or ()))
     if data_dir is not None:
         os.environ["SHOWDOWN_DATA"] = str(data_dir)
     load_files(load)
-    changes: dict[str, Any] = {"trials": trials, "horizon": horizon, "seed": seed}
-    for field, names in (("policies", policies), ("problems", problems)):
-        if names is not None:
-            changes[field] = tuple(split_outside_brackets(names))
-    if problems is not None:
-        changes["problems_if_available"] = ()
-    if trials is not None:
-        changes["trials_of"] = {}
-    chosen = dataclasses.replace(
-        load_suite(suite), **{name: item for name, item in changes.items() if item is not None}
-    )
+    chosen = _suite(suite, policies, problems, trials, horizon, seed)
     store = Store(out)
     player = make_engine(engine, store)
     planned = plan(chosen, store)
@@ -93,6 +81,24 @@ def run_command(
     _print_results(results, out, as_json)
     if any(result.status not in ("done", "skipped") for result in results):
         raise typer.Exit(1)
+
+
+def _suite(
+    name: str, policies: str | None, problems: str | None, trials: int | None, horizon: int | None, seed: int | None
+) -> Suite:
+    """The suite with what was asked for instead of its own."""
+    from showdown.bench.suite import load_suite
+    from showdown.registry import split_outside_brackets
+
+    changes: dict[str, Any] = {"trials": trials, "horizon": horizon, "seed": seed}
+    for field, names in (("policies", policies), ("problems", problems)):
+        if names is not None:
+            changes[field] = tuple(split_outside_brackets(names))
+    if problems is not None:
+        changes["problems_if_available"] = ()
+    if trials is not None:
+        changes["trials_of"] = {}
+    return dataclasses.replace(load_suite(name), **{field: item for field, item in changes.items() if item is not None})
 
 
 def _engine(engine: str | None, processes: int | None) -> tuple[str, int]:

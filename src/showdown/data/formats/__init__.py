@@ -5,17 +5,15 @@ Text that no format recognises is read as delimited text (`data/delimited.py`).
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from functools import cache
 
 from showdown.data.file_format import BinaryFormat, TextFormat
+from showdown.discover import import_modules
 
 
 @cache
 def formats() -> tuple[BinaryFormat | TextFormat, ...]:
-    names = [module.name for module in pkgutil.iter_modules(__path__)]
-    return tuple(importlib.import_module(f"{__name__}.{name}").FORMAT for name in names)
+    return tuple(module.FORMAT for module in import_modules(__name__, __path__).values())
 
 
 def binary_format(start: bytes) -> BinaryFormat | None:

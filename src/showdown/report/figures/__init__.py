@@ -5,10 +5,9 @@ A figure that needs an experiment draws what a study (`studies/`) returned; the 
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from typing import TYPE_CHECKING
 
+from showdown.discover import import_modules
 from showdown.errors import UsageError
 from showdown.report.drawing.figure import Figure, Request
 
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
 
 def figures() -> dict[str, Figure]:
     """Every figure by name, in the order of the paper."""
-    modules = [module.name for module in pkgutil.iter_modules(__path__)]
-    found = {name.replace("_", "-"): importlib.import_module(f"{__name__}.{name}").FIGURE for name in modules}
+    modules = import_modules(__name__, __path__)
+    found = {name.replace("_", "-"): module.FIGURE for name, module in modules.items()}
     return dict(sorted(found.items(), key=lambda item: (item[1].place, item[0])))
 
 

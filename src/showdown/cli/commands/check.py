@@ -1,0 +1,93 @@
+"""`showdown check FILE.py`: does a policy or problem of your own keep the promises that the simulator relies on?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from showdown.cli import console
+from showdown.errors import MissingDataError, ShowdownError, UsageError
+
+if TYPE_CHECKING:
+    from showdown.testing.promise import Promise
+
+
+class Subject(NamedTuple):
+    """One policy or problem to check, made small."""
+
+    name: str
+    noun: str
+    value: Any
+    promises: tuple[Promise, ...]
+
+
+def register(app: typer.Typer) -> None:
+    app.command("check")(check_command)
+
+
+def check_command(
+    file: Annotated[Path, typer.Argument(help="A Python file that registers policies or problems.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Check the policies and problems that a file registers, at tiny sizes; exit with 1 if one is wrong."""
+    subjects = _subjects(file)
+    findings = []
+    with console.progress(sum(len(subject.promises) for subject in subjects), "compiling") as advance:
+        for subject in subjects:
+            for promise in subject.promises:
+                advance(0, f"{subject.name} {promise.sentence}")
+                findings.append(_finding(subject, promise))
+                advance(1, None)
+    wrong = sum(finding["wrong"] is not None for finding in findings)
+    if as_json:
+        console.data_json({"file": str(file), "wrong": wrong, "checks": findings})
+    else:
+        console.data(_text(findings, wrong))
+    if wrong:
+        raise typer.Exit(1)
+
+
+def _subjects(file: Path) -> list[Subject]:
+    from showdown.policies import policies
+    from showdown.problems import problems
+    from showdown.registry import load_file
+    from showdown.testing import POLICY_PROMISES, PROBLEM_PROMISES, small
+    from showdown.testing.problem_promises import shortened
+
+    known = {*policies.names(), *problems.names()}
+    load_file(file)
+    found = [Subject(e.name, "policy", small(e.value), POLICY_PROMISES) for e in policies if e.name not in known]
+    found += [
+        Subject(entry.name, "problem", shortened(entry.value), PROBLEM_PROMISES)
+        for entry in problems
+        if entry.name not in known
+    ]
+    if not found:
+        raise UsageError(f"{file} registers nothing: call policies.add(NAME, policy) or problems.add(NAME, problem)")
+    return found
+
+
+def _finding(subject: Subject, promise: Promise) -> dict[str, Any]:
+    finding = {"name": subject.name, "what": subject.noun, "promise": promise.sentence, "wrong": None, "skipped": None}
+    try:
+        subject.value.check()
+        promise.check(subject.value)
+    except MissingDataError as error:
+        finding["skipped"] = str(error)
+    except ShowdownError as error:
+        finding["wrong"] = str(error)
+    return finding
+
+
+def _text(findings: list[dict[str, Any]], wrong: int) -> str:
+    lines = []
+    for number, finding in enumerate(findings):
+        if not number or findings[number - 1]["name"] != finding["name"]:
+            lines.append(f"{finding['name']}, a {finding['what']}")
+        mark = "WRONG" if finding["wrong"] else "skip" if finding["skipped"] else "ok"
+        reason = finding["wrong"] or finding["skipped"]
+        lines.append(f"  {mark:<5}  {finding['promise']}" + (f": {reason}" if reason else ""))
+    lines.append(f"{wrong} of {len(findings)} checks failed" if wrong else f"all {len(findings)} checks passed")
+    return "\n".join(lines)

@@ -1,0 +1,25 @@
+"""The contract of policies and problems, to run on your own: `check_policy(policy)`, `check_problem(problem)`.
+
+Each promise is a plain function that returns nothing, or raises `BrokenPromiseError` with a sentence that says what is
+wrong. `showdown check FILE.py` runs them on whatever the file registers; the project's own tests run them on every
+registered policy and problem. Nothing here needs pytest.
+"""
+
+from showdown.testing.policy_promises import POLICY_PROMISES, check_policy
+from showdown.testing.problem_promises import PROBLEM_PROMISES, check_problem
+from showdown.testing.promise import BrokenPromiseError
+from showdown.testing.scripted import scripted
+from showdown.testing.small import resized, small
+from showdown.testing.trajectory import play
+
+__all__ = [
+    "POLICY_PROMISES",
+    "PROBLEM_PROMISES",
+    "BrokenPromiseError",
+    "check_policy",
+    "check_problem",
+    "play",
+    "resized",
+    "scripted",
+    "small",
+]

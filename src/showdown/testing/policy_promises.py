@@ -1,0 +1,160 @@
+"""What every policy promises. All checks play one small shape, so a structure of policy is compiled once."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from functools import partial
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from showdown.agent import Agent
+from showdown.config import all_fields, from_json, override, to_json
+from showdown.history import History
+from showdown.keys import trial_keys
+from showdown.play.programs import compiled
+from showdown.play.setting import prepare
+from showdown.policy import Policy
+from showdown.problem import ProblemSpec
+from showdown.simulate import problem_identity
+from showdown.testing.promise import Promise, calling, first_difference, leaves, require
+from showdown.testing.scripted import scripted
+from showdown.testing.trajectory import TRIALS, play
+
+STEPS, DIM, ACTIONS = 24, 3, 3
+SPEC = ProblemSpec(DIM, ACTIONS)
+
+
+def random_script(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Contexts (STEPS, DIM) and rewards (STEPS, ACTIONS)."""
+    generator = np.random.default_rng(seed)
+    return generator.normal(size=(STEPS, DIM)), generator.normal(size=(STEPS, ACTIONS))
+
+
+def survives_json(policy: Policy) -> None:
+    with calling("writing the policy as JSON and reading it back"):
+        back = from_json(json.loads(json.dumps(to_json(policy))))
+    require(back == policy, f"a field changes on the way through JSON: {policy} becomes {back}")
+
+
+def keeps_its_state_in_shape(policy: Policy) -> None:
+    key, context = jax.random.key(0), jnp.zeros(DIM)
+    history = History(
+        jnp.int32(4), jnp.zeros(STEPS, jnp.int32), jnp.zeros(STEPS), lambda steps: jnp.zeros((len(steps), DIM))
+    )
+    with calling("init"):
+        state = jax.eval_shape(lambda: policy.init(key, SPEC))
+    with calling("update"):
+        updated = jax.eval_shape(lambda state: policy.update(key, state, context, jnp.int32(1), jnp.float32(0)), state)
+    with calling("refit"):
+        refitted = jax.eval_shape(lambda state: policy.refit(key, state, history), state)
+    for method, after in (("update", updated), ("refit", refitted)):
+        before, later = leaves(state), leaves(after)
+        same = str(jax.tree.structure(after)) == str(jax.tree.structure(state))
+        require(same, f"{method} must return a state with the arrays of init, {list(before)}, not {list(later)}")
+        for name, old in before.items():
+            new = later[name]
+            require(
+                (old.shape, old.dtype) == (new.shape, new.dtype),
+                f"{method} changes state{name} from {old.dtype}{old.shape} to {new.dtype}{new.shape}",
+            )
+    with calling("act"):
+        chosen = jax.eval_shape(lambda state: policy.act(key, state, context, jnp.int32(0)), state)
+    shape, dtype = getattr(chosen, "shape", None), getattr(chosen, "dtype", None)
+    require((shape, dtype) == ((), jnp.int32), f"act must return one int32 action, not {dtype} of shape {shape}")
+
+
+def plays_actions_in_range_and_repeats_them(policy: Policy) -> None:
+    problem = scripted(*random_script())
+    with calling("playing a trial"):
+        first, again = (play(policy, problem, seed=1).actions for _ in range(2))
+    bad = first[(first < 0) | (first >= ACTIONS)]
+    require(not bad.size, f"act chooses action {bad[:1]} of a problem with {ACTIONS} actions")
+    if (first != again).any():
+        where = first_difference(first, again)
+        require(False, f"two runs with one seed differ {where}: draw random numbers from the key that is given only")
+
+
+def ignores_rewards_of_actions_not_chosen(policy: Policy) -> None:
+    contexts, rewards = random_script()
+    with calling("playing a trial"):
+        before = play(policy, scripted(contexts, rewards)).actions[0]
+        changed = rewards + 7.0
+        changed[np.arange(STEPS), before] = rewards[np.arange(STEPS), before]
+        after = play(policy, scripted(contexts, changed)).actions[0]
+    require(
+        np.array_equal(before, after),
+        "its actions change when rewards of actions that it did not choose change: it remembers something outside "
+        "its state",
+    )
+
+
+def stays_finite(case: str, policy: Policy) -> None:
+    contexts, rewards = random_script(1)
+    if case == "huge rewards":
+        rewards = 1e3 * np.sign(rewards)
+    elif case == "constant rewards":
+        rewards = np.ones_like(rewards)
+    else:
+        contexts = np.tile(contexts[:1], (STEPS, 1))
+    with calling("playing a trial"):
+        state = play(policy, scripted(contexts, rewards)).players.state
+    for name, leaf in leaves(state).items():
+        if jnp.issubdtype(leaf.dtype, jnp.floating):
+            require(jnp.isfinite(leaf).all(), f"state{name} holds NaN or infinity after {STEPS} steps of {case}")
+
+
+def plays_the_same_online(policy: Policy) -> None:
+    """The online agent, saved and loaded on the way, takes the actions of the simulator."""
+    contexts, rewards = random_script()
+    problem = scripted(contexts, rewards)
+    with calling("playing a trial"):
+        expected = play(policy, problem).actions[1]
+    key = trial_keys(0, problem_identity(problem), range(TRIALS), "policy")[1]
+    chosen = []
+    with calling("the online agent"), tempfile.TemporaryDirectory() as folder:
+        agent = Agent(policy, context_dim=DIM, num_actions=ACTIONS, key=key)
+        for step in range(STEPS):
+            if step == STEPS // 2 - 2:  # not where a refit falls
+                agent.save(Path(folder) / "agent.npz")
+                agent = Agent.load(Path(folder) / "agent.npz")
+            chosen.append(agent.choose(contexts[step]))
+            agent.learn(contexts[step], chosen[-1], rewards[step, chosen[-1]])
+    if list(expected) != chosen:
+        step = int(np.argmax(expected != np.array(chosen)))
+        require(False, f"the online agent chooses {chosen[step]} at step {step} where the simulator {expected[step]}")
+
+
+def shares_a_program_with_other_floats(policy: Policy) -> None:
+    problem = scripted(*random_script())
+    changed = {name: item * 0.5 for name, item in all_fields(policy).items() if isinstance(item, float)}
+    with calling("playing a trial"):
+        play(policy, problem)
+        _, seconds = compiled(prepare(override(policy, changed), problem, trials=TRIALS), TRIALS)
+    require(
+        seconds == 0,
+        f"another value of {', '.join(changed)} is compiled again: a float field must not decide shapes or branches",
+    )
+
+
+POLICY_PROMISES = (
+    Promise("survives a trip through JSON", survives_json),
+    Promise("keeps the structure, shapes and dtypes of its state", keeps_its_state_in_shape),
+    Promise("chooses valid actions, the same ones with the same seed", plays_actions_in_range_and_repeats_them),
+    Promise("ignores rewards of actions that it did not choose", ignores_rewards_of_actions_not_chosen),
+    *(
+        Promise(f"keeps a finite state with {case}", partial(stays_finite, case))
+        for case in ("huge rewards", "constant rewards", "repeated contexts")
+    ),
+    Promise("plays the same online as in the simulator, across save and load", plays_the_same_online),
+    Promise("shares a compiled program with other values of its floats", shares_a_program_with_other_floats),
+)
+
+
+def check_policy(policy: Policy) -> None:
+    """Raise BrokenPromiseError at the first promise that is broken."""
+    for promise in POLICY_PROMISES:
+        promise.check(policy)

@@ -1,0 +1,104 @@
+"""What every problem promises, checked on the first steps of short trials."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from showdown.config import from_json, to_json
+from showdown.keys import named_key
+from showdown.policies.uniform import Uniform
+from showdown.problem import Problem, Round, Tables
+from showdown.simulate import simulate
+from showdown.testing.promise import Promise, calling, require
+
+SHORT = 40  # steps
+
+B = TypeVar("B", bound=Problem)
+
+
+def shortened(problem: B) -> B:
+    """The problem with a horizon that is played in an instant."""
+    return replace(problem, horizon=min(SHORT, problem.horizon))  # type: ignore[type-var]
+
+
+def survives_json(problem: Problem) -> None:
+    with calling("writing the problem as JSON and reading it back"):
+        back = from_json(json.loads(json.dumps(to_json(problem))))
+    require(back == problem, f"a field changes on the way through JSON: {problem} becomes {back}")
+
+
+def gives_rounds_of_its_shape(problem: Problem) -> None:
+    tables = _tables(problem)
+    with calling("spec"):
+        spec = problem.spec(tables)
+    require(spec.num_actions >= 2, f"spec gives {spec.num_actions} action: there is nothing to choose")
+    rounds, contexts = _rounds(problem, tables, 0)
+    shapes = {"context": spec.context_dim, "rewards": spec.num_actions, "means": spec.num_actions}
+    for name, size in shapes.items():
+        array = getattr(rounds, name)
+        found = array.shape[1:]
+        require(found == (size,), f"round gives {name} of shape {found} where spec says ({size},)")
+        require(array.dtype == jnp.float32, f"round gives {name} in {array.dtype}, not float32")
+        finite = np.isfinite(array).all(axis=1)
+        require(finite.all(), f"round gives {name} that are not finite at step {finite.argmin()}")
+    same = np.allclose(contexts, rounds.context, rtol=1e-6)
+    require(same, "`context` gives another context than `round` does for the same step")
+
+
+def follows_its_key(problem: Problem) -> None:
+    tables = _tables(problem)
+    first, again, other = (_rounds(problem, tables, seed)[0] for seed in (1, 1, 2))
+    for name in Round._fields:
+        same = np.array_equal(getattr(first, name), getattr(again, name), equal_nan=True)
+        require(same, f"two episodes begun with one key have different {name}: draw random numbers from the key only")
+    differs = any((getattr(first, name) != getattr(other, name)).any() for name in Round._fields)
+    require(differs, "episodes begun with different keys are equal: every trial would be the same")
+
+
+def keeps_trials_apart(problem: Problem) -> None:
+    """What happens in trial i is a fact of the problem: it must not move with the number of trials or of segments."""
+    with calling("simulating Uniform on it"):
+        few = simulate(Uniform(), problem, trials=2, seed=3)
+        many = simulate(Uniform(), problem, trials=5, seed=3, segment_steps=7)
+    same = np.allclose(few.cumulative, many.cumulative[:2], rtol=1e-6)
+    same &= np.array_equal(few.action_counts, many.action_counts[:2])
+    require(same, "the first trials change when more trials are played or when they are cut into other segments")
+
+
+PROBLEM_PROMISES = (
+    Promise("survives a trip through JSON", survives_json),
+    Promise("gives finite contexts and rewards of the shapes in its spec", gives_rounds_of_its_shape),
+    Promise("draws each episode from its key alone", follows_its_key),
+    Promise("plays a trial the same however many are played", keeps_trials_apart),
+)
+
+
+def check_problem(problem: Problem) -> None:
+    """Raise BrokenPromiseError at the first promise that is broken; MissingDataError where its data is missing."""
+    for promise in PROBLEM_PROMISES:
+        promise.check(problem)
+
+
+def _tables(problem: Problem) -> Tables:
+    with calling("load"):
+        return jax.device_put(problem.load())
+
+
+def _rounds(problem: Problem, tables: Tables, seed: int) -> tuple[Round, np.ndarray]:
+    """All rounds of an episode, and the contexts that `context` gives."""
+    with calling("begin, round or context"):
+        return jax.device_get(_unrolled(problem, tables, named_key(seed, "check")))
+
+
+@jax.jit
+def _unrolled(problem: Problem, tables: Tables, key: jax.Array) -> tuple[Round, jax.Array]:
+    episode = problem.begin(key, tables)
+    steps = jnp.arange(problem.horizon)
+    rounds = jax.vmap(lambda step: problem.round(step, episode, tables))(steps)
+    return rounds, jax.vmap(lambda step: problem.context(step, episode, tables))(steps)

@@ -1,0 +1,126 @@
+"""`showdown check FILE.py`: good files pass, and each thing that can be wrong is a sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from showdown.policies import policies
+from showdown.problems import problems
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "my_policy.py"
+
+POLICY = """
+import jax
+import jax.numpy as jnp
+from showdown.config import config
+from showdown.policies import policies
+from showdown.policy import Policy
+
+@config
+class {name}(Policy):
+    def init(self, key, spec):
+        return jnp.zeros(spec.num_actions)
+
+    def act(self, key, state, context, step):
+        return {act}
+
+    def update(self, key, state, context, action, reward):
+        return {update}
+
+policies.add("{name}", {name}())
+"""
+BEST, KEEP = "jnp.argmax(state).astype(jnp.int32)", "state.at[action].add(reward)"
+
+PROBLEM = """
+import jax
+import jax.numpy as jnp
+from showdown.config import config
+from showdown.problem import Problem, ProblemSpec, Round
+from showdown.problems import problems
+
+@config
+class {name}(Problem):
+    horizon: int = 1000
+
+    def spec(self, tables):
+        return ProblemSpec(2, 3)
+
+    def begin(self, key, tables):
+        return {episode}
+
+    def round(self, step, episode, tables):
+        context = jax.random.normal(jax.random.fold_in(episode, step), (2,))
+        return Round(context, {rewards}, jnp.zeros(3))
+
+problems.add("{name}", {name}())
+"""
+
+
+@pytest.fixture(autouse=True)
+def forget(monkeypatch):
+    """What a checked file registers is gone after the test."""
+    for registry in (policies, problems):
+        registry.names()
+        monkeypatch.setattr(registry, "_entries", dict(registry._entries))
+
+
+def test_the_example_passes(showdown):
+    answer = showdown("check", str(EXAMPLE))
+    assert (answer.code, answer.err) == (0, "")
+    lines = answer.out.splitlines()
+    assert lines[0] == "GaussianBandit, a policy"
+    assert all(line.startswith("  ok ") for line in lines[1:-1])
+    assert lines[-1] == "all 9 checks passed"
+
+
+@pytest.mark.parametrize(
+    ("act", "update", "sentence"),
+    [
+        (BEST, "state.at[action].add(reward).astype(jnp.float16)", "update changes state from float32(3,) to float16"),
+        (BEST, "(state, state)", "update must return a state with the arrays of init"),
+        ("jnp.argmax(state).astype(jnp.float32)", KEEP, "act must return one int32 action, not float32 of shape ()"),
+        ("jnp.int32(3) + " + BEST, KEEP, "act chooses action [3] of a problem with 3 actions"),
+        (BEST, "state.at[action].add(jnp.exp(reward))", "state holds NaN or infinity after 24 steps of huge rewards"),
+        (BEST, "state.missing", "update raises AttributeError"),
+    ],
+    ids=["dtype", "structure", "float-action", "range", "infinite", "raises"],
+)
+def test_a_wrong_policy_is_a_sentence(showdown, tmp_path, request, act, update, sentence):
+    name = "Wrong" + request.node.callspec.id.title().replace("-", "")
+    path = tmp_path / f"{name.lower()}.py"
+    path.write_text(POLICY.format(name=name, act=act, update=update))
+    answer = showdown("check", str(path))
+    assert answer.code == 1
+    assert "  WRONG  " in answer.out
+    assert sentence in answer.out
+    assert "checks failed" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("episode", "rewards", "sentence"),
+    [
+        ("key", "jnp.zeros(4)", "round gives rewards of shape (4,) where spec says (3,)"),
+        ("key", "jnp.full(3, jnp.nan)", "round gives rewards that are not finite at step 0"),
+        ("jax.random.key(0)", "jnp.zeros(3)", "episodes begun with different keys are equal"),
+        ("key.missing", "jnp.zeros(3)", "begin, round or context raises AttributeError"),
+    ],
+    ids=["shape", "nan", "constant", "raises"],
+)
+def test_a_wrong_problem_is_a_sentence(showdown, tmp_path, request, episode, rewards, sentence):
+    name = "Bad" + request.node.callspec.id.title()
+    path = tmp_path / f"{name.lower()}.py"
+    path.write_text(PROBLEM.format(name=name, episode=episode, rewards=rewards))
+    answer = showdown("check", str(path), "--json")
+    assert answer.code == 1
+    assert answer.json["wrong"] >= 1
+    found = [check["wrong"] for check in answer.json["checks"] if check["wrong"]]
+    assert any(sentence in text for text in found), found
+
+
+def test_a_file_with_nothing_to_check_is_refused(showdown, tmp_path):
+    (tmp_path / "nothing.py").write_text("")
+    answer = showdown("check", "nothing.py")
+    assert answer.code == 2
+    assert "nothing.py registers nothing: call policies.add(NAME, policy)" in answer.err

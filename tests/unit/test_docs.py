@@ -1,0 +1,60 @@
+"""Nothing that a user can name is undocumented: commands, options, presets, problems, figures, metrics, engines."""
+
+from __future__ import annotations
+
+import re
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+from showdown.bench.engine import engine_names
+from showdown.metrics import METRICS
+from showdown.policies import policies
+from showdown.problems import problems
+from showdown.report.figures import figures
+from showdown.report.formats import FORMATS
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_every_command_and_option_is_in_the_reference():
+    spec = spec_from_file_location("write_commands", DOCS / "write_commands.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert (DOCS / "commands.md").read_text() == module.page(), "docs/commands.md is out of date: run `make docs`"
+
+
+def names_in(*pages: Path) -> set[str]:
+    return set(re.findall(r"[A-Za-z0-9][\w@.\-]*", "\n".join(page.read_text() for page in pages)))
+
+
+def built_in(registry) -> list[str]:
+    """Not those that another test registered."""
+    return [entry.name for entry in registry if type(entry.value).__module__.startswith("showdown.")]
+
+
+@pytest.mark.parametrize(
+    ("names", "pages"),
+    [
+        (built_in(policies), sorted((DOCS / "policies").glob("*.md"))),
+        (built_in(problems), [DOCS / "problems.md", DOCS / "your-own-data.md"]),
+        (figures(), [DOCS / "figures.md"]),
+        (METRICS, [DOCS / "tables.md"]),
+        (FORMATS, [DOCS / "tables.md"]),
+        (engine_names(), [DOCS / "guide.md"]),
+    ],
+    ids=["policies", "problems", "figures", "metrics", "formats", "engines"],
+)
+def test_every_name_is_on_its_page(names, pages):
+    missing = sorted(set(names) - names_in(*pages))
+    assert not missing, f"not documented in {', '.join(str(page.relative_to(DOCS)) for page in pages[:3])}: {missing}"
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in (*DOCS.rglob("*.md"), *DOCS.parent.glob("*.md")):
+        for target in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
+            if not target.startswith(("http:", "https:")):
+                assert (page.parent / target).exists(), f"{page.relative_to(DOCS.parent)} links to {target}"
