@@ -138,9 +138,33 @@ def test_metrics_and_filters(show, results):
     assert [(row["mean"], row["sem"], row["unit"]) for row in time] == [(0.5, None, "seconds")]
 
 
+def test_rewards_from_the_largest_beside_the_commonest_action(show, results):
+    shown = show(results, "--metric", "reward", "--sort", "wheel-0.5", "--problems", "wheel-0.5").stdout.splitlines()
+    assert shown[0] == "mean reward, mean ± standard error over 2 trials"
+    # Uniform's −10 is the only one below the −5 of the best fixed action
+    assert [line.split()[0] for line in shown[4:9]] == [
+        *("LinGreedy", "LinFullPost", "LinFullPost[prior_precision=1.0]", "Uniform", "always"),
+    ]
+    assert next(line for line in shown if "*" in line).startswith("LinGreedy")
+    value = json.loads(show(results, "--metric", "reward", "--json").stdout)
+    assert {row["mean"] for row in value["reference"]} == {-5}
+
+
+def test_accuracy_is_shown_on_problems_with_labels(show, results):
+    with pytest.raises(UsageError, match=r"no accuracy to show: no accuracy on wheel-0\.5, linear"):
+        show(results, "--metric", "accuracy")
+    Store(results).write_done(cell("LinPost", "statlog", 2), [("LinPost", "statlog")], outcome([2.0, 4.0]), {})
+    value = json.loads(show(results, "--metric", "accuracy", "--json").stdout)
+    assert [(row["policy"], row["problem"], row["mean"]) for row in value["rows"]] == [("LinPost", "statlog", 0.375)]
+    assert [(row["problem"], row["mean"]) for row in value["reference"]] == [("statlog", 0.75)]
+    assert "no accuracy on wheel-0.5, linear: it is for problems whose rows have a label" in value["notes"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
+        (["--metric", "reward", "--against", "paper"], "nothing was published under paper for the metric 'reward'"),
+        (["--metric", "reward", "--expected"], "no meaning for --metric reward"),
         ([], r"linear \(horizon 2000, seed 0\) has no finished Uniform.*--absolute"),
         (["--metric", "cumulativ"], "time, not 'cumulativ'; did you mean 'cumulative'"),
         (["--format", "html"], "--format is one of csv, json"),

@@ -63,6 +63,20 @@ def test_numbers_are_those_of_the_tables(page):
     assert by_name["LinGreedy"]["family"] == "Linear greedy"
 
 
+def test_rewards_and_the_best_fixed_action(page):
+    exact = cell(page, "LinFullPost", "linear")  # 3 and 5 lost in 2000 steps
+    assert exact["shown"]["reward"]["mean"] == pytest.approx(0.998)
+    assert exact["rank"]["reward"] == 1
+    reference = {problem["name"]: problem["reference"] for problem in page["problems"]}
+    assert reference["linear"] == {"reward": {"mean": 0.25, "sem": 0}}
+    # no problem has labels, so accuracy is neither offered nor missed
+    assert not any("accuracy" in note for note in page["notes"])
+    names = [metric["name"] for metric in page["metrics"]]
+    assert names == ["cumulative", "simple", "reward", "time"]
+    best = {policy["name"]: policy["mean_rank"]["reward"] for policy in page["policies"]}
+    assert best["LinGreedy"] < best["Uniform"]
+
+
 def test_numbers_round_as_those_of_the_tables(stored, tmp_path):
     folder = stored(tmp_path, {("Uniform", "linear"): [1e5] * 2, ("LinPost", "linear"): [12344.96] * 2})
     page = collect(folder, command="")

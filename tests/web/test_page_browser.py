@@ -171,13 +171,39 @@ def test_the_metric_can_be_changed(page):
     assert "seconds" in page.inner_text("#view")
 
 
+def test_the_largest_reward_comes_first_and_is_marked(page):
+    page.click('th[data-key="problem wheel-0.5"] button')
+    page.select_option("#metric select", "reward")
+    best = ["LinGreedy", NASTY, "LinFullPost", "BBB", "Uniform", "LinPost"]
+    assert rows(page) == best  # the best stay first, though these are the largest numbers now
+    assert page.get_attribute('th[data-key="problem wheel-0.5"]', "aria-sort") == "descending"
+    assert "Higher is better" in page.inner_text("#view")
+    assert page.locator("button.cell.best[aria-label^='LinGreedy on wheel-0.5']").count() == 1
+    assert page.locator("button.cell.best[aria-label^='Uniform']").count() == 0
+    page.click('th[data-key="problem wheel-0.9"] button')
+    assert rows(page)[0] == "LinFullPost"  # a heading that is pressed for the first time
+    assert page.locator("tfoot th").inner_text() == "always the commonest action"
+    assert page.locator("tfoot td").all_inner_texts()[-1].startswith("0.25")
+    page.click("button.cell[aria-label^='BBB on wheel-0.5']")
+    assert "mean reward, always the commonest action" in page.locator("dialog[open]").inner_text()
+    page.keyboard.press("Escape")
+    view(page, "heatmap")
+    first, last = (
+        page.locator(f"button.tile[aria-label^='{name} on wheel-0.5']").get_attribute("aria-label")
+        for name in ("LinGreedy", "Uniform")
+    )
+    assert "rank 1 of 5" in first
+    assert "rank 5 of 5" in last
+    assert_fits(page)
+
+
 def test_a_cell_opens_its_detail(page):
     page.click("button.cell[aria-label^='LinFullPost on wheel-0.5']")
     dialog = page.locator("dialog[open]")
     assert "LinFullPost on wheel-0.5" in dialog.inner_text()
     for told in ("published", "1.63 ± 0.03", "difference", "prior_precision", "noise_shape", "showdown run --policies"):
         assert told in dialog.inner_text(), told
-    assert dialog.locator("circle.trial").count() == 10
+    assert dialog.locator("circle.trial").count() == 15
     assert_fits(page)
     page.keyboard.press("Escape")
     assert dialog.count() == 0

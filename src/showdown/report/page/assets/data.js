@@ -48,7 +48,8 @@ function withError(mean, sem, unit = "") {
   if (mean === null || mean === undefined) return "–";
   const percent = unit.startsWith("%");
   if (sem === null || sem === undefined) return percent ? mean.toFixed(2) : format(mean);
-  const places = percent ? 2 : clamp(1 - Math.floor(Math.log10(sem || 1)), 0, 6);
+  if (sem === 0 && !percent) return `${format(mean)} ± 0`; // an error of nothing says nothing about decimals
+  const places = percent ? 2 : clamp(1 - Math.floor(Math.log10(sem)), 0, 6);
   const write = (value) => (Math.abs(value) >= 10000 ? Math.round(value).toLocaleString("en") : value.toFixed(places));
   return `${write(mean)} ± ${write(sem)}`;
 }

@@ -1,0 +1,162 @@
+"""The list of metrics: what each column adds up, and that one object is all a new metric takes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from showdown.analysis.build_table import build_table
+from showdown.analysis.request import Request
+from showdown.analysis.selection import select
+from showdown.bench.store import Store
+from showdown.errors import UsageError
+from showdown.metrics import MAIN, METRICS, metric_named, per_checkpoint, per_trial, required
+from showdown.metrics.metric import Metric
+from showdown.play.book import Book
+from showdown.problems import problems
+from showdown.report.formats import json as json_format
+from showdown.report.formats import text
+from showdown.report.page.collect import collect
+
+OLD_STORES = Path(__file__).parents[2] / "docs" / "results"
+TOY = Metric(
+    name="steadiness",
+    title="mean steadiness",
+    unit="steadiness",
+    decimals=1,
+    order=99,
+    smaller_is_better=False,
+    baseline="Uniform",
+    step=lambda played: 1 - played.regret,
+    over="mean",
+)
+
+
+def played(regret: np.ndarray, rewards: np.ndarray, actions: np.ndarray) -> SimpleNamespace:
+    """A segment of two trials, (trials, steps); `rewards` is (steps, actions) and its own mean."""
+    best = rewards.max(axis=1)
+    return SimpleNamespace(
+        actions=actions,
+        reward=best - regret,
+        regret=regret,
+        expected_regret=regret,
+        action_rewards=np.tile(rewards.sum(axis=0), (len(actions), 1)),
+        action_optimal=np.tile((rewards == best[:, None]).sum(axis=0), (len(actions), 1)),
+    )
+
+
+def test_the_list_begins_with_the_papers_metric_and_says_what_a_store_must_hold():
+    assert MAIN == "cumulative"
+    assert list(METRICS) == ["cumulative", "simple", "reward", "accuracy", "time"]
+    assert required() == ["cumulative", "cumulative_expected", "simple", "simple_expected"]
+    assert per_checkpoint() == {"curve": "cumulative", "curve_expected": "cumulative_expected"}
+    assert {"reward", "reward_fixed", "accuracy", "accuracy_fixed"} <= set(per_trial())
+    assert metric_named("simple_expected") is METRICS["simple"]
+    with pytest.raises(UsageError, match="no metric is called 'speed'"):
+        metric_named("speed")
+
+
+def test_totals_means_and_the_best_fixed_action_over_two_segments():
+    rewards = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    actions = np.array([[0, 0, 0, 0], [1, 0, 1, 1]])  # regret 0 0 1 0, and 1 0 0 1
+    regret = rewards.max(axis=1) - rewards[np.arange(4), actions]
+    book = Book(trials=2, horizon=4, num_actions=2)
+    for first in (0, 2):
+        part = slice(first, first + 2)
+        book.add(first, played(regret[:, part], rewards[part], actions[:, part]))
+    found = {name: values.tolist() for name, values in book.columns.items()}
+    assert found["cumulative"] == [1, 2]
+    assert found["reward"] == found["accuracy"] == [0.75, 0.5]
+    assert found["reward_fixed"] == found["accuracy_fixed"] == [0.75, 0.75]  # action 0 in both
+    assert book.curves["curve"].tolist() == [[0, 0, 1, 1], [1, 1, 1, 2]]
+
+
+def test_problems_say_whether_they_have_labels():
+    assert problems.get("statlog").has_labels
+    assert problems.get("song").has_labels
+    assert not problems.get("wheel-0.5").has_labels
+    assert not problems.get("mushroom").has_labels
+
+
+@pytest.fixture
+def toy_store(monkeypatch, stored, tmp_path) -> Path:
+    monkeypatch.setitem(METRICS, TOY.name, TOY)
+    regrets = {("Uniform", "wheel-0.5"): [5.0, 5.0], ("LinPost", "wheel-0.5"): [1.0, 3.0]}
+    return stored(tmp_path, regrets, columns=lambda final: {TOY.name: 10 - final})
+
+
+def test_one_object_makes_a_metric_in_the_loop(monkeypatch):
+    monkeypatch.setitem(METRICS, TOY.name, TOY)
+    book = Book(trials=1, horizon=2, num_actions=1)
+    book.add(0, played(np.array([[0.0, 1.0]]), np.ones((2, 1)), np.zeros((1, 2), int)))
+    assert book.columns[TOY.name].tolist() == [0.5]
+
+
+def test_one_object_makes_a_metric_in_tables_and_json(toy_store):
+    selection = select(Store(toy_store).frame())
+    table = build_table(selection, Request(metric=TOY.name, sort="wheel-0.5", rank=True))
+    assert table.policies == ["LinPost", "Uniform"]  # 8 of 5: the larger is the better
+    assert "LinPost        1.0*  160.00 ± 20.00*" in text.write(table)
+    rows = json_format.value(table)["rows"]
+    assert {(row["policy"], row["mean"]) for row in rows if row["metric"] == TOY.name} == {
+        ("LinPost", 160),
+        ("Uniform", 100),
+    }
+    assert "8.0 ± 1.0*" in text.write(build_table(selection, Request(metric=TOY.name, absolute=True)))
+
+
+def test_one_object_makes_a_metric_on_the_page(toy_store):
+    page = collect(toy_store, command="")
+    assert page["metrics"][-1] == {
+        "name": "steadiness",
+        "title": "mean steadiness",
+        "smaller_is_better": False,
+        "decimals": 1,
+        "unit": "steadiness",
+        "per_cell": False,
+        "published": False,
+    }
+    exact = next(cell for cell in page["cells"] if cell["policy"] == "LinPost")
+    assert exact["shown"][TOY.name] == {"mean": 160, "sem": 20}
+    assert exact["rank"][TOY.name] == 1
+    assert exact["distribution"][TOY.name] == [9, 7]
+
+
+@pytest.mark.parametrize("name", ["gaussian-process", "readings"])
+def test_a_store_from_before_rewards_is_whole(name):
+    """Cells of this repository, played before there was a list of metrics."""
+    store = Store(OLD_STORES / name)
+    frame = store.frame()
+    assert len(frame) > 0
+    assert store.warnings == []
+    assert all(store.is_done(cell) for cell in frame["cell"].unique())  # so it is not played again
+    assert frame["reward"].isna().all()
+    assert frame["cumulative"].notna().all()
+    cells = frame["cell"].nunique()
+    with pytest.raises(UsageError, match=f"{cells} cells were played before `reward` was kept"):
+        build_table(select(frame), Request(metric="reward"))
+    page = collect(OLD_STORES / name, command="")
+    assert [metric["name"] for metric in page["metrics"]] == ["cumulative", "simple", "time"]
+    assert f"{cells} cells were played before `reward` was kept" in " ".join(page["notes"])
+
+
+def test_each_parquet_is_read_once(stored, tmp_path, monkeypatch):
+    folder = stored(tmp_path, {("Uniform", "wheel-0.5"): [5.0], ("LinPost", "wheel-0.5"): [1.0]})
+    read, read_parquet = [], pd.read_parquet
+    monkeypatch.setattr(pd, "read_parquet", lambda path, *rest: read.append(path) or read_parquet(path, *rest))
+    collect(folder, command="")
+    assert len(read) == len(set(read)) == 2
+
+
+def test_a_record_keeps_whether_there_are_labels(stored, tmp_path):
+    folder = stored(tmp_path, {("Uniform", "statlog"): [5.0], ("Uniform", "wheel-0.5"): [5.0]})
+    records = {record.problem: record for record in Store(folder).cells()}
+    assert {name: record.labels for name, record in records.items()} == {"statlog": True, "wheel-0.5": False}
+    path = folder / "cells" / f"{records['statlog'].cell}.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "labels": "yes"}))
+    assert [record.problem for record in Store(folder).cells()] == ["wheel-0.5"]
