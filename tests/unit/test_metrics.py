@@ -116,10 +116,7 @@ def test_one_object_makes_a_metric_on_the_page(toy_store):
         "name": "steadiness",
         "title": "mean steadiness",
         "smaller_is_better": False,
-        "decimals": 1,
-        "unit": "steadiness",
         "per_cell": False,
-        "published": False,
     }
     exact = next(cell for cell in page["cells"] if cell["policy"] == "LinPost")
     assert exact["shown"][TOY.name] == {"mean": 160, "sem": 20}

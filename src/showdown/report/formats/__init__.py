@@ -10,7 +10,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
 
-FORMATS = tuple(sorted(module.name for module in iter_modules(__path__) if not module.name.startswith("_")))
+FORMATS = tuple(sorted(module.name for module in iter_modules(__path__)))
 
 
 def load(name: str) -> ModuleType:

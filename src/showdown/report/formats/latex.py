@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from showdown.analysis.table import Table
-from showdown.report.formats._lines import lines
 from showdown.report.grid import Entry, footer, grid
+from showdown.report.lines import lines
 
 WIDE = 5  # columns of numbers that fit a page in the letters of the text
 

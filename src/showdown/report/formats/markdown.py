@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from showdown.analysis.table import Table
-from showdown.report.formats._lines import MARKS, lines
 from showdown.report.grid import Entry, footer, grid
+from showdown.report.lines import MARKS, lines
 
 
 def write(table: Table, width: int | None = None) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from showdown.analysis.table import Table
-from showdown.report.formats._lines import MARKS
 from showdown.report.grid import footer, grid
+from showdown.report.lines import MARKS
 
 
 def write(table: Table, width: int | None = None) -> str:

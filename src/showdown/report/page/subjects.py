@@ -15,10 +15,7 @@ def metric(metric: Metric) -> dict[str, Any]:
         "name": metric.name,
         "title": metric.title,
         "smaller_is_better": metric.smaller_is_better,
-        "decimals": metric.decimals,
-        "unit": metric.unit,
         "per_cell": bool(metric.cell),
-        "published": bool(metric.published),
     }
 
 

@@ -26,14 +26,14 @@ function heatmap() {
       if (!cell?.shown[state.metric]) return el("td", {}, cellButton(policy, problem, { text: "", label: "" }));
       const { background, color } = heat(fraction(cell, problem));
       const { mean } = cell.shown[state.metric];
-      const told = `${format(mean)} ${unitOf(problem)}, rank ${cell.rank[state.metric]} of ${counts.get(problem.name)}`;
+      const label = `${format(mean)} ${unitOf(problem)}, rank ${cell.rank[state.metric]} of ${counts.get(problem.name)}`;
       const text = ranked ? String(cell.rank[state.metric]) : short(mean);
       return el(
         "td",
         {},
         cellButton(policy, problem, {
           text,
-          label: told,
+          label,
           mark: "tile",
           style: `background:${background};color:${color}`,
         }),

@@ -123,11 +123,11 @@ function buildControls() {
 function buildHeading() {
   byId("title").textContent = data.title;
   const trials = [...new Set(data.cells.map((cell) => cell.trials))].sort((one, other) => one - other);
-  const told = trials.length
+  const trialsEach = trials.length
     ? `, ${trials.length > 1 ? `${trials[0]} to ` : ""}${plural(trials.at(-1), "trial")} each`
     : "";
   byId("summary").textContent =
-    `${plural(data.policies.length, "policy", "policies")} on ${plural(data.problems.length, "problem")}${told}.`;
+    `${plural(data.policies.length, "policy", "policies")} on ${plural(data.problems.length, "problem")}${trialsEach}.`;
   const ranked = data.policies
     .filter((policy) => policy.mean_rank[MAIN] !== null)
     .sort((one, other) => one.mean_rank[MAIN] - other.mean_rank[MAIN]);
@@ -199,7 +199,7 @@ function buildFoot() {
     ...[
       list("Not finished", failed),
       list("Notes", data.notes),
-      list("Files passed over", data.warnings),
+      list("Files that were left out", data.warnings),
       el(
         "section",
         {},

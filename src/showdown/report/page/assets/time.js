@@ -74,7 +74,7 @@ function timeChart(points, width, readout, logarithmic) {
   for (const point of [...points].sort((one, other) => one.cell.front - other.cell.front)) {
     const x = frame.x(point.seconds),
       y = frame.y(point.regret);
-    const told = `${point.name}: ${duration(point.seconds)}, ${withError(point.regret, point.error)}`;
+    const description = `${point.name}: ${duration(point.seconds)}, ${withError(point.regret, point.error)}`;
     const show = () =>
       readout.replaceChildren(
         el(
@@ -93,12 +93,12 @@ function timeChart(points, width, readout, logarithmic) {
         r: point.cell.front ? 6 : 5,
         class: point.cell.front ? "dot front" : "dot",
         role: "button",
-        "aria-label": told,
+        "aria-label": description,
         onclick: open,
         onpointerenter: show,
         onfocus: show,
       },
-      svg("title", {}, told),
+      svg("title", {}, description),
     );
     mark.addEventListener("keydown", (event) => {
       if (event.key === "Enter" || event.key === " ") {
