@@ -8,9 +8,9 @@ from showdown.errors import UsageError
 from showdown.report.drawing.figure import Request
 
 
-def selected(request: Request) -> Selection:
-    """One cell per (policy, problem), as the tables choose."""
-    store = Store(request.directory)
+def selected(request: Request, store: Store | None = None) -> Selection:
+    """One cell per (policy, problem), as the tables choose; a figure that reads curves too passes its own store."""
+    store = store or Store(request.directory)
     frame = store.frame()
     for warning in store.warnings:
         request.warn(warning)

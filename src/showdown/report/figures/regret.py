@@ -19,7 +19,8 @@ MOST = 7  # curves that are drawn where none were asked for: the best ones
 
 
 def draw(request: Request) -> matplotlib.figure.Figure:
-    frame = selected(request).frame
+    store = Store(request.directory)
+    frame = selected(request, store).frame
     problem = _problem(request, list(dict.fromkeys(frame["problem"])))
     frame = frame[frame["problem"] == problem]
     means = summarise(frame, absolute=True).set_index("policy")["mean"].sort_values(kind="stable")
@@ -32,7 +33,7 @@ def draw(request: Request) -> matplotlib.figure.Figure:
     cells = frame.drop_duplicates("policy").set_index("policy")
     figure = style.new_figure(6.0, max(3.2, 0.4 + 0.18 * len(chosen)))  # the legend needs its height
     axes = figure.subplots()
-    store, lowest, lines = Store(request.directory), 0.0, []
+    lowest, lines = 0.0, []
     records = {record.cell: record for record in store.cells()}
     for number, policy in enumerate(chosen):
         record = records[cells.loc[policy, "cell"]]
