@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -13,7 +15,8 @@ os.environ.setdefault("SHOWDOWN_CACHE", tempfile.mkdtemp(prefix="showdown-tests-
 import numpy as np
 import pytest
 
-from showdown.bench.cell import Cell
+from showdown.bench import record_file
+from showdown.bench.cell import Cell, identity_hash
 from showdown.bench.store import Store
 from showdown.policies import policies
 from showdown.problem import ProblemSpec
@@ -51,6 +54,30 @@ def written_cell(policy: str, problem: str, trials: int, number: int) -> Cell:
         trials,
         0,
     )
+
+
+@pytest.fixture(scope="session")
+def change_cell():
+    """Call with a record's file and new values of its fields: the cell is stored as if it had been played with them.
+
+    Another horizon makes it another cell; with `keep` the one before stays.
+    """
+
+    def change(path: Path, *, keep: bool = False, **fields) -> Path:
+        data = {**json.loads(path.read_text()), **fields}
+        data["identity"]["problem"]["horizon"] = data["horizon"]
+        data["identity"]["loop"] = fields.get("loop", data["identity"]["loop"])
+        data["cell"] = identity_hash(data["identity"])
+        new = path.with_stem(data["cell"])
+        new.write_bytes(record_file.to_bytes(record_file.sealed(data)))
+        if new != path and path.with_suffix(".parquet").exists():
+            shutil.copy(path.with_suffix(".parquet"), new.with_suffix(".parquet"))
+        if new != path and not keep:
+            path.unlink()
+            path.with_suffix(".parquet").unlink(missing_ok=True)
+        return new
+
+    return change
 
 
 @pytest.fixture(scope="session")

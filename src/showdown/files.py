@@ -1,24 +1,109 @@
-"""Writing a file whole or not at all."""
+"""Files that are whole or absent: written under another name, forced to the disk, renamed; and read with care.
+
+A file that is renamed before its content has reached the disk can be empty after a loss of power, so the content is
+forced there first. The rename itself is forced too; if that is lost the old file is still whole.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 TEMPORARY = ".writing-"  # what the name of an unfinished file begins with
+STALE_SECONDS = 3600  # nothing takes longer to write: an unfinished file of this age has lost its writer
 
 
 def write_atomically(path: Path, write: Callable[[str], Any]) -> None:
     """Let `write` fill a temporary file beside `path`, then rename it: a reader sees the old file or the new one."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=TEMPORARY, suffix=path.suffix)
-    os.close(handle)
+    _put_in_place({path: write})
+
+
+def write_together(files: Mapping[Path, bytes]) -> None:
+    """Put files of one folder in place, in the order given, after all of them have reached the disk."""
+    _put_in_place({path: partial(_fill, content) for path, content in files.items()})
+
+
+def _fill(content: bytes, name: str) -> None:
+    with open(name, "wb") as stream:
+        stream.write(content)
+
+
+def _put_in_place(files: Mapping[Path, Callable[[str], Any]]) -> None:
+    temporaries: dict[Path, str] = {}
     try:
-        write(temporary)
-        os.chmod(temporary, 0o644)  # mkstemp makes files that only their owner can read
-        os.replace(temporary, path)
+        for path, write in files.items():
+            handle, temporaries[path] = tempfile.mkstemp(dir=path.parent, prefix=TEMPORARY, suffix=path.suffix)
+            os.close(handle)
+            write(temporaries[path])
+            os.chmod(temporaries[path], 0o644)  # mkstemp makes files that only their owner can read
+        _force_to_disk(temporaries.values())
+        for path, temporary in temporaries.items():
+            os.replace(temporary, path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        for temporary in temporaries.values():
+            Path(temporary).unlink(missing_ok=True)
         raise
+    with suppress(OSError):  # some systems cannot force a folder
+        _force_to_disk({str(path.parent) for path in files})
+
+
+def _force_to_disk(names: Iterable[str]) -> None:
+    """In threads, since a file system that is asked by several at once writes its journal once for all."""
+    names = list(names)
+    with ThreadPoolExecutor(len(names)) as pool:
+        list(pool.map(_fsync, names))
+
+
+def _fsync(name: str) -> None:
+    handle = os.open(name, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # not every file system can
+            raise
+    finally:
+        os.close(handle)
+
+
+def read_plain(path: Path, most_bytes: int) -> bytes:
+    """The content of a plain file of limited size. A pipe would be waited for, a device may be endless."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise OSError(errno.EINVAL, "it is not a plain file")
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # in case it became a pipe just now
+    with os.fdopen(handle, "rb") as stream:
+        about = os.fstat(handle)
+        if not stat.S_ISREG(about.st_mode):
+            raise OSError(errno.EINVAL, "it is not a plain file")
+        if about.st_size > most_bytes:
+            raise OSError(errno.EFBIG, f"it is larger than {most_bytes >> 20} MiB")
+        return stream.read(about.st_size)
+
+
+def sweep(folder: Path, seconds: float = STALE_SECONDS) -> int:
+    """Delete what writers that were killed have left in `folder`; the number of files."""
+    swept = 0
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if path.name.startswith(TEMPORARY) and _is_stale(path, seconds):
+                with suppress(OSError):
+                    path.unlink()
+                    swept += 1
+    return swept
+
+
+def _is_stale(path: Path, seconds: float) -> bool:
+    try:
+        about = path.lstat()
+    except OSError:
+        return False
+    ours = not hasattr(os, "getuid") or about.st_uid == os.getuid()
+    return ours and stat.S_ISREG(about.st_mode) and time.time() - about.st_mtime > seconds

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-import shutil
 
 import numpy as np
 import pytest
 
 from showdown.analysis.curves import mean_curve, thin
 from showdown.bench.store import Store
-from showdown.config import canonical, config, param, required, to_json
+from showdown.config import config, param, required, to_json
 from showdown.errors import UsageError
 from showdown.policies import policies
 from showdown.policy import Policy
@@ -83,15 +81,11 @@ def test_numbers_round_as_those_of_the_tables(stored, tmp_path):
     assert f"{cell(page, 'LinPost', 'linear')['shown']['cumulative']['mean']:.2f}" == "12.34"
 
 
-def test_a_cell_is_told_with_the_configuration_it_was_played_with(stored, tmp_path):
+def test_a_cell_is_told_with_the_configuration_it_was_played_with(stored, change_cell, tmp_path):
     folder = stored(tmp_path, {("Mine", "linear"): [1.0], ("Mine", "wheel-0.5"): [2.0]})  # two that share a name
     records = {record.problem: record for record in Store(folder).cells()}
-    old = records["linear"].to_json()
-    identity = {**old["identity"], "problem": {**old["identity"]["problem"], "horizon": 50}}
-    shorter = hashlib.sha256(canonical(identity).encode()).hexdigest()[:20]
-    newer = {**old, "identity": identity, "cell": shorter, "horizon": 50, "finished": "2027-01-01"}  # and not shown
-    (folder / "cells" / f"{shorter}.json").write_text(json.dumps(newer))
-    shutil.copy(folder / "cells" / f"{old['cell']}.parquet", folder / "cells" / f"{shorter}.parquet")
+    path = folder / "cells" / f"{records['linear'].cell}.json"
+    change_cell(path, keep=True, horizon=50, finished="2027-01-01")  # newer, and not shown
     page = collect(folder, command="")
     common = {entry["name"]: entry["configuration"] for entry in page["policies"] + page["problems"]}
     for problem, record in records.items():
@@ -101,12 +95,12 @@ def test_a_cell_is_told_with_the_configuration_it_was_played_with(stored, tmp_pa
     assert sum("configuration" in entry for entry in page["cells"]) == 1  # the other is what the name means
 
 
-def test_no_note_is_a_part_of_another(stored, tmp_path):
+def test_no_note_is_a_part_of_another(stored, change_cell, tmp_path):
     regrets = {"Uniform": 9.0, "LinFullPost": 5.0, "LinDiagPost": 7.0}
     problems = ("wheel-0.5", "statlog")
     folder = stored(tmp_path, {(name, problem): [regrets[name]] for name in regrets for problem in problems})
-    for path in (folder / "cells").glob("*.json"):
-        path.write_text(json.dumps({**json.loads(path.read_text()), "horizon": 200}))
+    for path in list((folder / "cells").glob("*.json")):
+        change_cell(path, horizon=200)
     page = collect(folder, command="")
     assert len(page["agreement"]) == 5  # of which two tables tell of statlog
     (note,) = [note for note in page["notes"] if "number of steps" in note]

@@ -38,7 +38,7 @@ from showdown.policy import Policy
 
 @config
 class Deadly(Policy):
-    dose: float = 1.0
+    dose: int = 1
 
     def init(self, key, spec):
         if self.dose > 2:
@@ -113,9 +113,9 @@ def test_a_process_that_dies_costs_its_own_cell_alone(tmp_path):
 
 
 def test_processes_that_died_are_replaced(tmp_path):
-    results = played_with_a_deadly_policy(tmp_path, "Deadly,Deadly[dose=3.0],Uniform,LinGreedy")
+    results = played_with_a_deadly_policy(tmp_path, "Deadly,Deadly[dose=3],Uniform,LinGreedy")
     assert [status for status, _ in results.values()] == ["error", "error", "done", "done"]
-    assert "its process ended with code 3" in results["Deadly[dose=3.0]"][1]
+    assert "its process ended with code 3" in results["Deadly[dose=3]"][1]
 
 
 def test_what_cannot_be_handed_over_is_one_sentence(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import shutil
 import subprocess
@@ -18,6 +19,7 @@ from showdown.bench.engine import Limits
 from showdown.bench.engines.local import Local
 from showdown.bench.plan import plan
 from showdown.bench.play_cell import about
+from showdown.bench.record_file import sealed
 from showdown.bench.store import Store
 from showdown.bench.suite import Suite, load_suite, suite_names
 from showdown.errors import UsageError
@@ -65,13 +67,17 @@ def test_a_run_is_kept_and_found_again(tmp_path):
     assert [result.new for result in again] == [False, False]
 
 
-def test_cells_from_before_diagnostics_are_still_read(tmp_path):
+def test_cells_from_before_diagnostics_and_checksums_are_still_read(tmp_path):
     _, store = play(TINY, tmp_path)
     for path in (tmp_path / "cells").glob("*.json"):
         record = json.loads(path.read_text())
-        assert record.pop("diagnostics") == {}  # these policies have nothing to tell
+        assert record.pop("diagnostics") == {}  # these policies report nothing
+        del record["checksum"], record["table_sha256"], record["labels"]
         path.write_text(json.dumps(record))
     assert len(store.frame()) == 6
+    assert [warning.partition(";")[0] for warning in store.warnings] == [
+        "2 of 2 cells have no checksum and are unverified"
+    ]
     again, _ = play(TINY, tmp_path)
     assert not any(result.new for result in again)
 
@@ -314,11 +320,16 @@ def test_what_readers_cannot_use_is_named_and_costs_nothing_else(played, tmp_pat
     if what in BROKEN_RECORDS:
         text = json.loads(path.read_text())
         BROKEN_RECORDS[what](text)
-        path.write_text(json.dumps(text))
+        path.write_text(json.dumps(sealed(text)))  # a lie, not an accident: the checksum fits
     else:
         path = path.with_suffix(".parquet")
         BROKEN_TABLES[what](pd.read_parquet(path)).to_parquet(path, index=False)
+        assert not store.is_done(record.cell)
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        store.rewrite(record.cell, lambda data: {**data, "table_sha256": digest})
     frame = store.frame()
     assert set(frame["policy"]) == {other.policy}
-    assert [path.name in warning for warning in store.warnings] == [True]
-    assert not store.is_done(record.cell)  # so the same command plays it again
+    assert [path.name in warning for warning in store.warnings] == [True, False]
+    assert "1 damaged cell was left out" in store.warnings[-1]
+    if what in BROKEN_RECORDS:
+        assert not store.is_done(record.cell)  # so the same command plays it again

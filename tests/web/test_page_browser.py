@@ -71,7 +71,7 @@ def page_file(stored, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def odd_file(stored, tmp_path_factory):
+def odd_file(stored, change_cell, tmp_path_factory):
     """Single trials of one checkpoint, nothing but Uniform above zero, problems that are called as columns are."""
     folder = tmp_path_factory.mktemp("odd")
     regrets = {"Uniform": 100.0, "alpha": 0.0, "zeta": 0.0}
@@ -79,8 +79,7 @@ def odd_file(stored, tmp_path_factory):
     finished = {(policy, problem): [regret] for policy, regret in regrets.items() for problem in names}
     stored(folder / "store", finished, checkpoints=1)
     for path in (folder / "store" / "cells").glob("*.json"):
-        told = {"beside": 1, "diagnostics": {"jitter": 1e-9, "restarts": 0.0}}
-        path.write_text(json.dumps({**json.loads(path.read_text()), **told}))
+        change_cell(path, beside=1, diagnostics={"jitter": 1e-9, "restarts": 0.0})
     data = collect(folder / "store", command="")
     data["agreement"] = {"paper cumulative": {"agree": 3, "compared": 4}, "paper time": {"agree": 0, "compared": 9}}
     write(render(data), folder / "report.html")

@@ -13,6 +13,11 @@ from showdown.policy import Policy
 from showdown.problem import Problem
 
 
+def identity_hash(identity: dict[str, Any]) -> str:
+    """What a cell's files are called."""
+    return hashlib.sha256(canonical(identity).encode()).hexdigest()[:20]
+
+
 @dataclass(frozen=True)
 class Cell:
     policy_name: str
@@ -35,7 +40,7 @@ class Cell:
 
     @cached_property
     def hash(self) -> str:
-        return hashlib.sha256(canonical(self.identity).encode()).hexdigest()[:20]
+        return identity_hash(self.identity)
 
     @property
     def label(self) -> str:

@@ -18,7 +18,7 @@ JSON_NAMES = {"concurrent": "beside"}  # what records have called it since befor
 MOST_STEPS = 2**31 - 2  # steps are counted in int32
 MOST_TRIALS = 10**9
 DEEPEST = 40  # a policy wraps a policy: a handful of levels; readers recurse
-_LISTED = ("policy", "problem")  # not written: a record is listed once under each of its names
+_NOT_WRITTEN = ("policy", "problem", "verified")  # a record is listed once under each of its names
 
 
 class About(TypedDict, total=False):
@@ -60,6 +60,8 @@ class Record:
     concurrent: int = 0  # processes that played other cells at the same time
     hardware: dict[str, Any] = field(default_factory=dict)
     traceback: str = ""
+    table_sha256: str | None = None  # of the cell's Parquet file; None: no table, or a record of before
+    verified: bool = False  # whether it was read with a checksum that fits
     policy: str = ""  # the name it is listed under
     problem: str = ""
 
@@ -71,7 +73,7 @@ class Record:
         data: dict[str, Any] = {"format": FORMAT}
         for item in fields(self):
             value = getattr(self, item.name)
-            left_out = item.name in _LISTED or (item.name in _IF_DONE and not self.is_done)
+            left_out = item.name in _NOT_WRITTEN or (item.name in _IF_DONE and not self.is_done)
             if not left_out and value is not None and (item.name != "traceback" or value):
                 data[JSON_NAMES.get(item.name, item.name)] = value
         if self.is_done:  # JSON has no word for infinity
@@ -86,10 +88,12 @@ def read_record(data: Any) -> Record:
         raise NotARecord("is not the record of a cell")
     if data["format"] != FORMAT or isinstance(data["format"], bool) or data["status"] not in STATUSES:
         raise NotARecord("was written in another format")
+    if _deeper_than(data, DEEPEST):
+        raise NotARecord("is nested too deeply")
     values: dict[str, Any] = {}
     for item in fields(Record):
         name = JSON_NAMES.get(item.name, item.name)
-        if item.name in _LISTED:
+        if item.name in _NOT_WRITTEN:
             continue
         if name in data:
             values[item.name] = _READERS[item.name](data[name], name)
@@ -136,7 +140,7 @@ def _seconds(value: Any, name: str) -> float:
 
 
 def _names(value: Any, name: str) -> tuple[tuple[str, str], ...]:
-    if not isinstance(value, list):
+    if not isinstance(value, list) or not value:
         raise _refused(name)
     for pair in value:
         if not isinstance(pair, list) or [type(part) for part in pair] != [str, str]:
@@ -154,7 +158,7 @@ def _checkpoints(value: Any, name: str) -> tuple[int, ...]:
 
 
 def _mapping(value: Any, name: str) -> dict[str, Any]:
-    if not isinstance(value, dict) or _deeper_than(value, DEEPEST):
+    if not isinstance(value, dict):
         raise _refused(name)
     return value
 
@@ -201,6 +205,7 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     "concurrent": _COUNT,
     "hardware": _mapping,
     "traceback": _text,
+    "table_sha256": _text,
 }
 _REQUIRED = {"cell", "names", "horizon", "seed", "trials", "identity", "status"}
 _REQUIRED_IF_DONE = {"checkpoints", "compile_seconds", "run_seconds"}

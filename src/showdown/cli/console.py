@@ -4,15 +4,47 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
+
+from showdown.errors import ShowdownError
 
 
 def data(text: str) -> None:
     """Write a command's result."""
-    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    if sys.stdout is None:  # closed by whoever called us
+        raise ShowdownError("there is no standard output to write the result to")
+    with _saying_why():
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+
+
+def finish() -> None:
+    """Write what is still in a buffer, where a full disk can be said instead of a traceback at the very end."""
+    if sys.stdout is not None:
+        with _saying_why():
+            sys.stdout.flush()
+
+
+@contextmanager
+def _saying_why() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        abandon()
+        raise ShowdownError(f"cannot write the result: {error.strerror or error}") from None
+
+
+def abandon() -> None:
+    """Nobody can be given what is left in the buffer of stdout, and the end of Python must not try."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def data_json(value: Any) -> None:
@@ -34,7 +66,9 @@ def _strict(value: Any) -> Any:
 
 def warn(text: str) -> None:
     """Say something that matters even to a log."""
-    sys.stderr.write(text + "\n")
+    if sys.stderr is not None:
+        with suppress(OSError):  # a log that cannot be written must not end what it is about
+            sys.stderr.write(text + "\n")
 
 
 def _unseen(amount: int, label: str | None = None) -> None:
@@ -44,7 +78,7 @@ def _unseen(amount: int, label: str | None = None) -> None:
 @contextmanager
 def progress(total: int, label: str) -> Iterator[Callable[[int, str | None], None]]:
     """A live bar on a terminal, nothing elsewhere. Yields advance(amount, new label or None)."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield _unseen
         return
     from rich.console import Console

@@ -5,6 +5,7 @@ Exit codes: 0 all done, 1 something failed, 2 the request was wrong, 130 stopped
 
 from __future__ import annotations
 
+import errno
 import sys
 
 import typer
@@ -36,7 +37,10 @@ def _root(version: bool = typer.Option(False, "--version", help="Print the versi
 
 def main() -> None:
     try:
-        app()
+        try:
+            app()
+        finally:
+            console.finish()
     except UsageError as error:
         console.warn(f"showdown: {error}")
         sys.exit(2)
@@ -44,5 +48,11 @@ def main() -> None:
         console.warn(f"showdown: {error}")
         sys.exit(1)
     except BrokenPipeError:
-        sys.stderr.close()  # the reader left; say nothing about it
+        console.abandon()  # the reader left; say nothing about it
         sys.exit(0)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        console.abandon()
+        console.warn(f"showdown: cannot write: {error.strerror}")
+        sys.exit(1)

@@ -1,12 +1,13 @@
 """A cache of parsed tables, in NumPy's own format, by the checksum of the files they were parsed from.
 
-A cached table replaces the file: it can be used where the file, or what is needed to unpack it, is missing.
+A cached table replaces the file: it can be used where the file, or what is needed to unpack it, is missing. It begins
+with the checksum of the rest, so that a damaged one is never used: it is parsed again.
 """
 
 from __future__ import annotations
 
 import hashlib
-import zipfile
+import io
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import lru_cache
@@ -19,9 +20,11 @@ from showdown.data.catalogue import Dataset, dataset
 from showdown.data.locate import named_folder, require
 from showdown.data.unpack import Unusable, unpacked
 from showdown.errors import MissingDataError
-from showdown.files import write_atomically
+from showdown.files import read_plain, sweep, write_together
 from showdown.folders import cache_folder
 
+CHECKSUM_BYTES = 32
+MOST_BYTES = 64 << 30  # the largest data set has 0.5 GB
 Arrays = dict[str, np.ndarray]
 Parse = Callable[..., Arrays]  # called with one stream of bytes per file of the data set
 
@@ -34,7 +37,7 @@ def parsed(name: str, parse: Parse, version: int = 1) -> Arrays:
 @lru_cache(maxsize=8)
 def _parsed(dataset: Dataset, parse: Parse, version: int, data_dir: Path | None, cache: Path) -> Arrays:
     checksums = "|".join((*(file.sha256 for file in dataset.files), str(version)))
-    kept = cache / "tables" / f"{dataset.name}-{hashlib.sha256(checksums.encode()).hexdigest()[:16]}.npz"
+    kept = cache / "tables" / f"{dataset.name}-{hashlib.sha256(checksums.encode()).hexdigest()[:16]}.table"
     arrays = _read(kept)
     if arrays is None:
         arrays = _parse(dataset, parse, data_dir)
@@ -58,16 +61,25 @@ def _parse(dataset: Dataset, parse: Parse, data_dir: Path | None) -> Arrays:
 
 
 def _read(path: Path) -> Arrays | None:
+    """None if it is missing or damaged: it is made again."""
     try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
-            return {name: stored[name] for name in stored.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
-        return None  # missing or damaged: it is made again
+        content = memoryview(read_plain(path, MOST_BYTES))
+    except OSError:
+        return None
+    checksum, content = content[:CHECKSUM_BYTES], content[CHECKSUM_BYTES:]
+    if hashlib.sha256(content).digest() != checksum:
+        return None
+    with np.load(io.BytesIO(content), allow_pickle=False) as stored:
+        return {name: stored[name] for name in stored.files}
 
 
 def _keep(path: Path, arrays: Arrays) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, lambda temporary: np.savez(temporary, **arrays))  # type: ignore[arg-type]
+        sweep(path.parent)
+        stream = io.BytesIO()
+        np.savez(stream, **arrays)  # type: ignore[arg-type]
+        content = stream.getbuffer()
+        write_together({path: hashlib.sha256(content).digest() + content})
     except OSError:
         pass  # a cache that cannot be written costs a second parsing, no more

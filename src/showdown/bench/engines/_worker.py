@@ -15,14 +15,16 @@ from pathlib import Path
 
 from showdown import memory
 from showdown.bench.cell import Cell
+from showdown.bench.compilation_cache import use_compilation_cache
 from showdown.bench.engine import Limits
 from showdown.bench.engines.local import Local
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
-from showdown.errors import UsageError
+from showdown.errors import ShowdownError, UsageError
 from showdown.registry import load_file
 
-READY = "ready"  # the first message of a process; after it come numbers of steps, and a result for each cell
+READY = "ready"  # the first message of a process; after it come numbers of steps, and for each cell a result, or
+CLAIMED = "claimed"  # that another run on the same store is playing it
 
 
 class Worker:
@@ -37,10 +39,10 @@ class Worker:
         self.ready = False
         self.playing: Planned | None = None
 
-    def plays(self, item: Planned) -> bool:
-        """Give it a cell; False if it died since the last one."""
+    def plays(self, item: Planned, wait: bool = False) -> bool:
+        """Give it a cell, to wait for if another run is playing it; False if the process died since the last one."""
         try:
-            self.connection.send(item)
+            self.connection.send((item, wait))
         except OSError:
             return False
         except (AttributeError, TypeError, pickle.PicklingError) as error:
@@ -74,17 +76,16 @@ def _work(directory: Path, limits: Limits, connection: Connection) -> None:
         except OSError:  # the first process is gone: what is played now would be played for nobody
             os._exit(1)
 
+    use_compilation_cache()
     connection.send(READY)
-    engine = Local(Store(directory), concurrent=limits.processes - 1)
-    for result in engine.run(_given(connection), replace(limits, progress=progress)):
-        connection.send(result)
-
-
-def _given(connection: Connection) -> Iterator[Planned]:
-    """The cells that come along the connection, until it is closed."""
-    with suppress(EOFError):
+    engine, limits = Local(Store(directory), concurrent=limits.processes - 1), replace(limits, progress=progress)
+    with suppress(EOFError):  # until the connection is closed
         while True:
-            yield connection.recv()
+            item, wait = connection.recv()
+            try:
+                connection.send(engine.result(item, limits, wait) or CLAIMED)
+            except ShowdownError as error:  # of the store, such as a full disk: nothing more can be played
+                connection.send(error)
 
 
 @contextmanager

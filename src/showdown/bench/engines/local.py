@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Literal, overload
 
 from showdown.bench.compilation_cache import use_compilation_cache
 from showdown.bench.engine import Engine, Limits, Result
@@ -18,14 +19,40 @@ class Local:
     concurrent: int = 0  # other processes that play at the same time; recorded with each cell
 
     def run(self, planned: Iterable[Planned], limits: Limits) -> Iterator[Result]:
+        self.prepare()
+        claimed_by_others = []
+        for item in planned:
+            result = self.result(item, limits, wait=False)
+            if result is None:
+                claimed_by_others.append(item)
+            else:
+                yield result
+        for item in claimed_by_others:
+            yield self.result(item, limits, wait=True)
+
+    def prepare(self) -> None:
         self.store.prepare()
         use_compilation_cache()
-        for item in planned:
-            if item.done or self.store.is_done(item.cell.hash):  # another process may have finished it meanwhile
-                self.store.add_names(item.cell, item.names)
-                yield Result(item.cell, "done", new=False)
-            else:
-                yield play_cell(item, self.store, limits, self.concurrent)
+
+    @overload
+    def result(self, item: Planned, limits: Limits, wait: Literal[True]) -> Result: ...
+    @overload
+    def result(self, item: Planned, limits: Limits, wait: bool) -> Result | None: ...
+    def result(self, item: Planned, limits: Limits, wait: bool) -> Result | None:
+        """Of one cell, which another run on the same store may be playing: wait for that, or give None."""
+        if item.done:
+            return self._found(item)
+        with self.store.claim(item.cell.hash, wait) as claimed:
+            if not claimed:
+                return None
+            if self.store.is_done(item.cell.hash):  # another run has finished it since
+                return self._found(item)
+            self.store.require_space(item.cell)
+            return play_cell(item, self.store, limits, self.concurrent)
+
+    def _found(self, item: Planned) -> Result:
+        self.store.add_names(item.cell, item.names)
+        return Result(item.cell, "done", new=False)
 
 
 def engine(store: Store) -> Engine:

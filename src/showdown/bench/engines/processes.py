@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from multiprocessing.connection import wait
 
 from showdown.bench.engine import Engine, Limits, Result
-from showdown.bench.engines._worker import READY, Worker
+from showdown.bench.engines._worker import CLAIMED, READY, Worker
 from showdown.bench.engines.local import Local
 from showdown.bench.estimate import longest_first
 from showdown.bench.plan import Planned
@@ -40,11 +40,12 @@ class Processes:
         # a process that takes three quarters of a GPU at its start, as JAX does, leaves nothing for the next
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
         workers: list[Worker] = []
+        claimed: set[str] = set()  # cells that other runs on this store were playing: tried again at the end
         try:
             while True:
                 while left and len(workers) < limits.processes:
                     workers.append(Worker(self.store.directory, limits))
-                    if workers[-1].plays(left[0]):
+                    if workers[-1].plays(left[0], left[0].cell.hash in claimed):
                         left.popleft()
                     else:
                         raise _not_started(workers[-1])
@@ -55,18 +56,22 @@ class Processes:
                     result = self._receive(worker, limits)
                     if result is None:
                         continue
-                    if left and worker.plays(left[0]):
+                    if result == CLAIMED and worker.playing is not None:
+                        claimed.add(worker.playing.cell.hash)
+                        left.append(worker.playing)
+                    if left and worker.plays(left[0], left[0].cell.hash in claimed):
                         left.popleft()
                     else:
                         worker.kill()
                         workers.remove(worker)
-                    yield result
+                    if isinstance(result, Result):
+                        yield result
         finally:  # also when the user stops it, and when nobody wants more results
             for worker in workers:
                 worker.kill()
 
-    def _receive(self, worker: Worker, limits: Limits) -> Result | None:
-        """What one message says: a result, or nothing yet."""
+    def _receive(self, worker: Worker, limits: Limits) -> Result | str | None:
+        """What one message says: a result, that the cell is claimed, or nothing yet."""
         assert worker.playing is not None  # else it would not be among the workers
         try:
             message = worker.connection.recv()
@@ -76,7 +81,9 @@ class Processes:
             return self._lost(worker, worker.playing, limits)
         if message == READY:
             worker.ready = True
-        elif isinstance(message, Result):
+        elif isinstance(message, ShowdownError):
+            raise message
+        elif isinstance(message, Result) or message == CLAIMED:
             return message
         elif limits.progress is not None:
             limits.progress(worker.playing.cell, message)

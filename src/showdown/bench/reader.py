@@ -1,0 +1,151 @@
+"""Reading a store: every record and table is checked, and what is damaged is named and left out.
+
+Checked are the types and ranges of a record, its checksum, that its name is the hash of its identity, and the checksum
+of its table. A cell that fails is named in `warnings` and left out of every result; `run` plays it again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from showdown.bench import record_file, table_file
+from showdown.bench.locks import LOCK
+from showdown.bench.record import NotARecord, Record
+from showdown.bench.table_file import NotATable
+from showdown.config import canonical
+from showdown.files import TEMPORARY, read_plain
+from showdown.metrics import per_trial
+
+_CELL_COLUMNS = (
+    *("cell", "policy", "problem", "data", "horizon", "seed", "trials", "labels"),
+    *("compile_seconds", "run_seconds"),
+)
+_CONCURRENT = "beside"  # the frame's name of `Record.concurrent`
+
+
+class Reader:
+    def __init__(self, directory: str | Path) -> None:
+        self.directory = Path(directory)
+        self.folder = self.directory / "cells"
+        self.warnings: list[str] = []  # files that were left out, each with its reason
+        self.damaged: set[str] = set()  # the cells among them
+        self._tables: dict[str, pd.DataFrame] = {}  # read before: reading is most of the time of a report
+
+    def _path(self, cell_hash: str, suffix: str) -> Path:
+        return self.folder / f"{cell_hash}{suffix}"
+
+    def is_done(self, cell_hash: str) -> bool:
+        """Whether the cell can be read back; a damaged one is played again. A table with a checksum is not parsed."""
+        reader = Reader(self.directory)  # with warnings of its own, which nobody is to hear
+        record = reader.read_record(self._path(cell_hash, ".json"))
+        if record is None or not record.is_done:
+            return False
+        return reader._table_bytes(record) is not None if record.verified else reader.trials(record) is not None
+
+    def paths(self) -> list[Path]:
+        """Every file that should be a record."""
+        if not self.folder.is_dir():
+            return []
+        ours = (TEMPORARY, LOCK)
+        return sorted(
+            path for path in self.folder.iterdir() if not path.name.startswith(ours) and path.suffix != ".parquet"
+        )
+
+    def cells(self) -> list[Record]:
+        """Every readable record, oldest first, once for each (policy, problem) name it goes by.
+
+        Files that are none of ours, and damaged ones, are named in `warnings` and left out.
+        """
+        self.warnings, self.damaged = [], set()
+        records = [record for record in map(self.read_record, self.paths()) if record is not None]
+        unverified = sum(not record.verified for record in records)
+        if unverified:
+            told = f"{unverified} of {len(records)} cells have no checksum and are unverified"
+            self.warnings.append(f"{told}; `showdown verify --seal {self.directory}` adds it")
+        listed = [
+            replace(record, policy=policy, problem=problem) for record in records for policy, problem in record.names
+        ]
+        return sorted(listed, key=lambda record: record.finished)
+
+    def read_record(self, path: Path) -> Record | None:
+        try:
+            return record_file.read_file(path)
+        except FileNotFoundError:
+            return None
+        except NotARecord as error:
+            self._leave_out(path, error)
+            return None
+
+    def _leave_out(self, path: Path, why: ValueError) -> None:
+        self.warnings.append(f"{path.name} {why} and was left out")
+        if len(path.stem) == 20 and path.suffix in (".json", ".parquet"):
+            self.damaged.add(path.stem)
+
+    def trials(self, record: Record) -> pd.DataFrame | None:
+        """The trials of a done cell, curves included; None, with a warning, if its table is missing or damaged.
+
+        Each table is read once. One that was written before a metric existed lacks its column, and is whole.
+        """
+        if record.cell in self._tables:
+            return self._tables[record.cell]
+        content = self._table_bytes(record)
+        if content is None:
+            return None
+        try:
+            table = table_file.from_bytes(content, record)
+        except NotATable as error:
+            self._leave_out(self._path(record.cell, ".parquet"), error)
+            return None
+        self._tables[record.cell] = table
+        return table
+
+    def _table_bytes(self, record: Record) -> bytes | None:
+        """The content of a cell's table, if it is the one that its record is about."""
+        path = self._path(record.cell, ".parquet")
+        try:
+            content = read_plain(path, table_file.MOST_BYTES)
+            if record.table_sha256 is not None and record_file.sha256(content) != record.table_sha256:
+                policy, problem = record.names[0]
+                raise NotATable(f"of {policy} on {problem} does not match its checksum")
+        except OSError as error:
+            self._leave_out(path, NotATable(f"cannot be read ({error.strerror or error})"))
+        except NotATable as error:
+            self._leave_out(path, error)
+        else:
+            return content
+        return None
+
+    def frame(self) -> pd.DataFrame:
+        """One row per (cell, trial) of every done cell; NaN in the columns of metrics that it does not hold."""
+        numbers = ["trial", *per_trial()]
+        records, parts = [], []
+        for record in self.cells():
+            table = self.trials(record) if record.is_done and record.cell not in self.damaged else None
+            if table is not None:
+                records.append(_row(record))
+                parts.append(table.reindex(columns=numbers))
+        if self.damaged:
+            told = f"{len(self.damaged)} damaged {'cell was' if len(self.damaged) == 1 else 'cells were'} left out"
+            self.warnings.append(f"{told}; the `showdown run` that made them plays them again")
+        if not parts:
+            return pd.DataFrame(columns=[*_CELL_COLUMNS, _CONCURRENT, *numbers])
+        rows = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+        cells = pd.DataFrame(records, columns=[*_CELL_COLUMNS, _CONCURRENT]).iloc[rows].reset_index(drop=True)
+        return pd.concat([cells, pd.concat(parts, ignore_index=True)], axis=1)
+
+
+def _row(record: Record) -> dict[str, Any]:
+    values = {name: getattr(record, name, None) for name in _CELL_COLUMNS}
+    return {**values, "data": _data_of(record), _CONCURRENT: record.concurrent}
+
+
+def _data_of(record: Record) -> str:
+    """What a problem's numbers come from, whatever its name and horizon: a file's content may change under one name."""
+    problem = {name: item for name, item in record.identity["problem"].items() if name != "horizon"}
+    return hashlib.sha256(canonical(problem).encode()).hexdigest()[:12]
