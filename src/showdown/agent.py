@@ -24,6 +24,7 @@ from showdown.config import from_json, to_json
 from showdown.errors import DivergedError, UsageError
 from showdown.files import write_atomically
 from showdown.keys import named_key
+from showdown.memory import check_state
 from showdown.play import block
 from showdown.play.block import RoleKeys
 from showdown.policy import History, Policy, State, all_finite
@@ -78,6 +79,7 @@ class Agent:
                 f"an agent needs a context and a choice, not {context_dim} features, {num_actions} actions"
             )
         policy.check()
+        check_state(policy, ProblemSpec(context_dim, num_actions))
         self.policy, self.spec = policy, ProblemSpec(context_dim, num_actions)
         self._key = named_key(seed, "agent", "policy") if key is None else key
         self._state = block.init(policy, self._key, self.spec)
