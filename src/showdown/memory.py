@@ -9,7 +9,7 @@ from typing import Any
 import jax
 
 from showdown.config import core
-from showdown.errors import UsageError
+from showdown.errors import TooLargeError
 from showdown.host_memory import host_free_bytes
 from showdown.policy import Policy
 from showdown.problem import ProblemSpec
@@ -59,7 +59,7 @@ def check_program(program: jax.stages.Compiled, here: int = 0) -> None:
     """Refuse a program of one trial that needs more memory than is free."""
     free, needed = free_bytes(), _program_bytes(program, here)
     if free is not None and needed is not None and needed > free:
-        raise UsageError(
+        raise TooLargeError(
             f"one trial needs {readable(needed)} while it is played, and {readable(free)} are free; "
             f"a policy or problem of at most {free / needed:.0%} of that size would fit"
         )
@@ -93,7 +93,7 @@ def check_state(policy: Policy, spec: ProblemSpec) -> None:
     features = _largest(lambda count: needs(count, spec.num_actions) <= free, 1, spec.context_dim)
     fits = [f"{actions} actions at {spec.context_dim} features"] if actions else []
     fits += [f"{features} features at {spec.num_actions} actions"] if features else []
-    raise UsageError(
+    raise TooLargeError(
         f"one trial of {type(core(policy)).__name__} with {spec.context_dim} features and {spec.num_actions} actions "
         f"needs {readable(needed)} for its state, and {readable(free)} are free; "
         + (f"at most {' or '.join(fits)} would fit" if fits else "no smaller problem would fit either")

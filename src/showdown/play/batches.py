@@ -14,7 +14,7 @@ from typing import Generic, Protocol, TypeVar
 import jax
 import numpy as np
 
-from showdown.errors import UsageError
+from showdown.errors import TooLargeError
 from showdown.memory import is_exhaustion
 from showdown.play.programs import Programs, compiled
 from showdown.play.room import equal, fitting
@@ -98,7 +98,7 @@ def play_trials(
             batches.diagnostics.append({name: values[..., :wanted] for name, values in ended.items()})
             first += wanted
         elif batches.size == 1 or batch_trials is not None:
-            raise UsageError(f"memory ran out with {batches.size} trials at a time ({failure.splitlines()[0]})")
+            raise TooLargeError(f"memory ran out with {batches.size} trials at a time ({failure.splitlines()[0]})")
         else:
             batches.size = equal(trials - first, batches.size // 2)
             programs, seconds = compiled(setting, batches.size)

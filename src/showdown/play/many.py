@@ -12,11 +12,11 @@ from dataclasses import replace
 import jax
 import jax.numpy as jnp
 
-from showdown.errors import DivergedError, UsageError
+from showdown.errors import DivergedError, TooLargeError, UsageError
 from showdown.play.batches import play_trials
 from showdown.play.book import Book
 from showdown.play.outcome import Outcome
-from showdown.play.room import policies_that_fit
+from showdown.play.room import equal, policies_that_fit
 from showdown.play.segment import Played
 from showdown.play.setting import Setting, prepare
 from showdown.policy import Policy
@@ -45,11 +45,18 @@ def simulate_many(
     alone = prepare(policies[0], problem, trials=trials, horizon=horizon, batch_trials=batch_trials)
     size = policies_that_fit(replace(alone, policy=stacked(policies), population=len(policies)))
     outcomes: list[Outcome | DivergedError] = []
-    for first in range(0, len(policies), size):
+    while len(outcomes) < len(policies):
         # the last part is filled up with policies nobody asked for, so that one program serves all parts
-        part = [policies[min(number, len(policies) - 1)] for number in range(first, first + size)]
-        setting = replace(alone, policy=stacked(part), population=size)
-        outcomes += _play_population(setting, trials, seed, batch_trials)
+        numbers = range(len(outcomes), len(outcomes) + size)
+        part = [policies[min(number, len(policies) - 1)] for number in numbers]
+        try:
+            outcomes += _play_population(
+                replace(alone, policy=stacked(part), population=size), seed, trials, batch_trials
+            )
+        except TooLargeError:  # one trial of them all
+            if size == 1:
+                raise
+            size = equal(len(policies) - len(outcomes), size // 2)
     return outcomes[: len(policies)]
 
 
@@ -78,7 +85,7 @@ class _Books:
 
 
 def _play_population(
-    setting: Setting, trials: int, seed: int, batch_trials: int | None
+    setting: Setting, seed: int, trials: int, batch_trials: int | None
 ) -> list[Outcome | DivergedError]:
     assert setting.population is not None
     batches = play_trials(

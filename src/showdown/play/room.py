@@ -13,7 +13,7 @@ from typing import NamedTuple
 import jax
 
 from showdown import memory
-from showdown.errors import UsageError
+from showdown.errors import TooLargeError
 from showdown.memory import readable, tree_bytes, trials_that_fit
 from showdown.play.book import Book
 from showdown.play.programs import Programs, compiled, start
@@ -69,20 +69,20 @@ def equal(trials: int, batch: int) -> int:
 
 
 def check_room(setting: Setting, trials: int, needs: Needs) -> None:
-    """Raise UsageError, saying what would fit, if one trial does not fit or the results of all trials do not."""
+    """Raise TooLargeError, saying what would fit, if one trial does not fit or the results of all trials do not."""
     free = memory.free_bytes()
     if free is not None and needs.carried > free:
         one = setting.policy if setting.population is None else jax.tree.map(lambda leaf: leaf[0], setting.policy)
         memory.check_state(one, setting.spec)
         horizon = setting.problem.horizon  # the state fits, so what does not is what grows with the horizon
-        raise UsageError(
+        raise TooLargeError(
             f"one trial of {horizon} steps needs {readable(needs.carried)}, and {readable(free)} are free; "
             f"about {horizon * free // needs.carried} steps would fit"
         )
     host = memory.host_free_bytes(memory.sharers)
     row = result_bytes(setting) * (setting.population or 1)
     if host is not None and trials * row > host:
-        raise UsageError(
+        raise TooLargeError(
             f"the results of {trials} trials need {readable(trials * row)}, and {readable(host)} are free; "
             f"at most {host // row} trials would fit"
         )
