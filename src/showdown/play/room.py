@@ -91,4 +91,5 @@ def check_room(setting: Setting, trials: int, needs: Needs) -> None:
 def result_bytes(setting: Setting) -> int:
     """Host memory for the results of one trial: once in the book of its batch, once when batches are joined."""
     book = Book(1, setting.problem.horizon, setting.spec.num_actions)
-    return 2 * sum(getattr(book, name).nbytes for name in Book.PER_TRIAL)
+    arrays = jax.tree.leaves((book.columns, book.curves, book.fixed, book.action_counts))
+    return 2 * sum(array.nbytes for array in arrays)
