@@ -34,7 +34,7 @@ class Needs(NamedTuple):
 
 def needs_of(setting: Setting) -> Needs:
     key = jax.ShapeDtypeStruct((1,), jax.random.key(0).dtype)
-    begun = jax.eval_shape(partial(start, setting), setting.policy, setting.problem, setting.tables, key, key)
+    begun = jax.eval_shape(partial(start, setting, setting.policy, setting.problem), setting.tables, key, key)
     spec = setting.spec
     return Needs(tree_bytes(begun), 4 * setting.steps * (spec.context_dim + 3 * spec.num_actions))
 
