@@ -10,26 +10,21 @@ the trial's actions. Rewards may also come late or not at all: `learn` takes wha
 
 from __future__ import annotations
 
-import io
-import json
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
-from showdown.config import from_json, to_json
 from showdown.errors import DivergedError, UsageError
-from showdown.files import write_atomically
 from showdown.keys import named_key
-from showdown.play import block
+from showdown.memory import check_state
+from showdown.play import block, saved
 from showdown.play.block import RoleKeys
 from showdown.policy import History, Policy, State, all_finite
 from showdown.problem import ProblemSpec
 
-FORMAT = 1
 FIRST_CAPACITY = 1024  # steps of history; doubled when full, so compilation is rare
 
 
@@ -78,6 +73,7 @@ class Agent:
                 f"an agent needs a context and a choice, not {context_dim} features, {num_actions} actions"
             )
         policy.check()
+        check_state(policy, ProblemSpec(context_dim, num_actions))
         self.policy, self.spec = policy, ProblemSpec(context_dim, num_actions)
         self._key = named_key(seed, "agent", "policy") if key is None else key
         self._state = block.init(policy, self._key, self.spec)
@@ -138,61 +134,28 @@ class Agent:
 
     def save(self, path: str | Path) -> None:
         """Write everything to one file, whole or not at all."""
-        path = Path(path)
-        about = {
-            "format": FORMAT,
-            "policy": to_json(self.policy),
-            "spec": self.spec._asdict(),
-            "decisions": self.decisions,
-            "observations": self.observations,
-        }
-        arrays = {
-            "about": np.frombuffer(json.dumps(about).encode(), np.uint8),
-            "key": np.asarray(jax.random.key_data(self._key)),
-            "contexts": self._contexts[: self.observations],
-            "actions": self._actions[: self.observations],
-            "rewards": self._rewards[: self.observations],
-        }
-        for number, leaf in enumerate(jax.tree.leaves(self._state)):
-            arrays[f"state{number}"] = np.asarray(leaf)
-        buffer = io.BytesIO()
-        np.savez_compressed(buffer, allow_pickle=False, **arrays)
-        try:
-            write_atomically(path, lambda temporary: Path(temporary).write_bytes(buffer.getvalue()))
-        except OSError as error:
-            raise UsageError(f"cannot write {path}: {error.strerror}") from None
+        kept = slice(self.observations)
+        history = self._contexts[kept], self._actions[kept], self._rewards[kept]
+        counts = self.decisions, self.observations
+        saved.write(Path(path), saved.Saved(self.policy, self.spec, self._key, self._state, *counts, *history))
 
     @classmethod
     def load(cls, path: str | Path) -> Agent:
-        """The agent that `save` wrote."""
-        try:
-            with np.load(path, allow_pickle=False) as stored:
-                arrays = dict(stored)
-            about = json.loads(arrays["about"].tobytes())
-            known = about["format"] == FORMAT
-        except FileNotFoundError:
-            raise UsageError(f"there is no file {path}") from None
-        except Exception as error:  # zip, NumPy and JSON each have their own
-            raise UsageError(f"{path} does not hold a saved agent ({type(error).__name__})") from None
-        if not known:
-            raise UsageError(f"{path} holds an agent saved in another format")
-        import showdown.policies  # noqa: F401  (the policies a saved agent may be made of)
-
-        key = jax.random.wrap_key_data(arrays["key"], impl="threefry2x32")
-        agent = cls(from_json(about["policy"]), **about["spec"], key=key)
-        leaves, structure = jax.tree.flatten(agent._state)
-        saved = [arrays.get(f"state{number}") for number in range(len(leaves))]
-        shapes = [None if array is None else (array.shape, array.dtype) for array in saved]
-        if shapes != [(leaf.shape, leaf.dtype) for leaf in leaves]:
-            raise UsageError(f"{path} was saved by a version whose {type(agent.policy).__name__} keeps another state")
-        agent._state = jax.tree.unflatten(structure, [jnp.asarray(array) for array in saved])
-        agent._finite = all_finite(agent._state)
-        agent.decisions, agent.observations = about["decisions"], about["observations"]
-        if agent.policy.refit_every:
-            for name in ("contexts", "actions", "rewards"):
-                room = getattr(agent, f"_{name}")
-                size = max(len(room), 1 << (max(1, agent.observations) - 1).bit_length())
-                grown = np.zeros((size, *room.shape[1:]), room.dtype)
-                grown[: agent.observations] = arrays[name]
-                setattr(agent, f"_{name}", grown)
+        """The agent that `save` wrote; raises UsageError, in one sentence, for a file that holds none."""
+        stored = saved.read(Path(path))
+        agent = cls(stored.policy, **stored.spec._asdict(), key=stored.key)
+        agent._state, agent._finite = stored.state, all_finite(stored.state)
+        agent.decisions, agent.observations = stored.decisions, stored.observations
+        agent._contexts, agent._actions, agent._rewards = (
+            _with_room(history) if stored.policy.refit_every else history
+            for history in (stored.contexts, stored.actions, stored.rewards)
+        )
         return agent
+
+
+def _with_room(history: np.ndarray) -> np.ndarray:
+    """In an array of the size it would have grown to."""
+    size = max(FIRST_CAPACITY, 1 << (max(1, len(history)) - 1).bit_length())
+    grown = np.zeros((size, *history.shape[1:]), history.dtype)
+    grown[: len(history)] = history
+    return grown

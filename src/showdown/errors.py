@@ -9,6 +9,10 @@ class UsageError(ShowdownError):
     """The request itself is wrong: an unknown name, a bad override, an impossible size."""
 
 
+class TooLargeError(UsageError):
+    """It needs more memory than is free; the text says how much, and where that is known what would fit."""
+
+
 class MissingDataError(ShowdownError):
     """A problem needs files that are not on this machine; the text says how to get them."""
 

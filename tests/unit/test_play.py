@@ -10,6 +10,7 @@ import pytest
 
 from showdown.config import config
 from showdown.errors import DivergedError, UsageError
+from showdown.play import many
 from showdown.play.many import simulate_many
 from showdown.play.programs import _compiled
 from showdown.policies import policies
@@ -64,14 +65,29 @@ def test_leaves_of_another_dtype_get_a_program_of_their_own(script):
     assert len(_compiled) == before + 2
 
 
-@pytest.mark.parametrize("free", [None, 6000])
+def play_sizes(monkeypatch) -> list[int]:
+    """Filled with the number of policies of each population that is played."""
+    sizes = []
+
+    def watched(setting, *arguments):
+        sizes.append(setting.population)
+        return play_population(setting, *arguments)
+
+    play_population = many._play_population
+    monkeypatch.setattr(many, "_play_population", watched)
+    return sizes
+
+
+@pytest.mark.parametrize("free", [None, 13_000])
 def test_policies_played_together_play_as_each_alone(free, monkeypatch):
     one = LinearKnownNoise(prior_precision=0.25)
     several = [replace(one, prior_precision=precision) for precision in (0.25, 1.0, 4.0)]
     alone = [simulate(policy, WHEEL, trials=3) for policy in several]
-    if free:  # room for fewer than all policies
+    if free:  # not enough for one trial of all three at once
         monkeypatch.setattr("showdown.memory.free_bytes", lambda: free)
+    played = play_sizes(monkeypatch)
     together = simulate_many(several, WHEEL, trials=3)
+    assert played[-1] == (3 if free is None else 1)  # policies at a time
     for one, other in zip(alone, together, strict=True):
         np.testing.assert_allclose(one.curve, other.curve, rtol=1e-5)
         np.testing.assert_array_equal(one.action_counts, other.action_counts)

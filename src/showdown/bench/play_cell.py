@@ -18,7 +18,7 @@ from showdown.bench.plan import Planned
 from showdown.bench.record import About
 from showdown.bench.store import Store
 from showdown.errors import DivergedError, MissingDataError, ShowdownError
-from showdown.simulate import Outcome, simulate
+from showdown.simulate import simulate
 
 
 class _TimeoutError(ShowdownError):
@@ -29,7 +29,14 @@ def play_cell(item: Planned, store: Store, limits: Limits, concurrent: int = 0) 
     """`concurrent` is the number of other processes that play at the same time; it is only recorded."""
     cell = item.cell
     try:
-        outcome = _simulate_within_memory(cell, limits.batch_trials, _watch(cell, limits))
+        outcome = simulate(
+            cell.policy,
+            cell.problem,
+            trials=cell.trials,
+            seed=cell.seed,
+            batch_trials=limits.batch_trials,
+            progress=_watch(cell, limits),
+        )
     except MissingDataError as error:
         status, reason = "skipped", str(error)
     except DivergedError as error:
@@ -62,21 +69,6 @@ def _watch(cell: Cell, limits: Limits) -> Callable[[int], None]:
             limits.progress(cell, steps)
 
     return watch
-
-
-def _simulate_within_memory(cell: Cell, batch_trials: int | None, watch: Callable[[int], None]) -> Outcome:
-    """Simulate; where the device runs out of memory all the same, try again with half as many trials at a time."""
-    batch = batch_trials
-    while True:
-        try:
-            return simulate(
-                cell.policy, cell.problem, trials=cell.trials, seed=cell.seed, batch_trials=batch, progress=watch
-            )
-        except jax.errors.JaxRuntimeError as error:
-            half = (batch or cell.trials) // 2
-            if "RESOURCE_EXHAUSTED" not in str(error) or half < 1 or batch_trials is not None:
-                raise
-            batch = half
 
 
 def about(concurrent: int = 0) -> About:

@@ -1,4 +1,4 @@
-"""How many trials are played at a time, and playing one such batch through to the horizon.
+"""Playing one batch of trials after another through to the horizon, with fewer at a time where memory runs out.
 
 The players are donated from segment to segment, so memory does not grow with the horizon (beyond the history that
 refitting policies read), a progress bar can move, and Ctrl-C falls between segments.
@@ -6,61 +6,120 @@ refitting policies read), a progress bar can move, and Ctrl-C falls between segm
 
 from __future__ import annotations
 
-import math
+import time
 from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
 
 import jax
 import numpy as np
 
-from showdown.memory import excess, trials_that_fit
-from showdown.play.programs import Programs, compiled, trial_bytes
+from showdown.errors import TooLargeError
+from showdown.memory import is_exhaustion
+from showdown.play.programs import Programs, compiled
+from showdown.play.room import equal, fitting
 from showdown.play.segment import Played
 from showdown.play.setting import Setting
 
-
-def fitting(setting: Setting, trials: int, batch_trials: int | None) -> tuple[Programs, int, float]:
-    """The programs of the largest batch that should fit in memory, its size, and the seconds spent on compiling."""
-    batch = equal(trials, batch_trials or trials_that_fit(partial(trial_bytes, setting)))
-    programs, compile_seconds = compiled(setting, batch)
-    here = sum(leaf.nbytes for leaf in jax.tree.leaves(setting.tables))
-    # what a refit needs only XLA knows, after compiling
-    while batch_trials is None and batch > 1 and (times := excess(programs.play, here)) > 1:
-        batch = equal(trials, min(batch // 2, math.floor(batch / times)))  # at least halved: compiling is expensive
-        programs, seconds = compiled(setting, batch)
-        compile_seconds += seconds
-    return programs, batch, compile_seconds
+Progress = Callable[[int], None]  # called with the number of trial-steps just played
 
 
-def policies_that_fit(setting: Setting) -> int:
-    """How many of the stacked policies should be played together, so that one trial of them fits in memory."""
-    population = setting.population
-    assert population is not None
-    return equal(population, trials_that_fit(lambda: trial_bytes(setting) // population))
+class Recorder(Protocol):
+    """Adds up what the segments of one batch measured."""
+
+    def record(self, first_step: int, played: Played) -> int:
+        """Add a segment, which is on the host by now; returns the number of its trial-steps."""
+        ...
 
 
-def equal(trials: int, batch: int) -> int:
-    """The size of equal batches, so that one program serves them all; at most `batch`, at least one trial."""
-    return math.ceil(trials / math.ceil(trials / max(1, min(trials, batch))))
+R = TypeVar("R", bound=Recorder)
 
 
-def play_batch(
-    setting: Setting, programs: Programs, seed: int, trials: range, record: Callable[[int, Played], None]
-) -> dict[str, np.ndarray]:
-    """Play these trials; `record` gets the first step of each segment and what was played, on the host.
+@dataclass
+class Batches(Generic[R]):
+    """All batches of trials, as they were played."""
 
-    Returns the policy's diagnostics at the end, (trials,) each.
+    size: int  # trials of one batch
+    compile_seconds: float
+    run_seconds: float = 0.0
+    recorders: list[R] = field(default_factory=list)  # one per batch
+    diagnostics: list[dict[str, np.ndarray]] = field(default_factory=list)  # of the policy, at the end of each batch
+
+
+class _Meter:
+    """Reports every step once, although a batch that failed is played again."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self.progress = progress
+        self.batch = self.repeated = 0  # steps of this batch so far; steps that were reported before their batch failed
+
+    def __call__(self, steps: int) -> None:
+        self.batch += steps
+        again = min(self.repeated, steps)
+        self.repeated -= again
+        if self.progress is not None:
+            self.progress(steps - again)
+
+    def end_batch(self, failed: bool) -> None:
+        self.repeated += self.batch if failed else 0
+        self.batch = 0
+
+
+def play_trials(
+    setting: Setting,
+    *,
+    trials: int,
+    seed: int,
+    batch_trials: int | None,
+    recorder: Callable[[int], R],
+    progress: Progress | None = None,
+) -> Batches[R]:
+    """Play them all, in batches of the size asked for or else as large as memory allows.
+
+    Where memory runs out all the same, the batch is played again with half as many trials at a time. `recorder` is
+    called with the number of trials of each batch.
     """
+    programs, size, compile_seconds = fitting(setting, trials, batch_trials)
+    batches: Batches[R] = Batches(size, compile_seconds)
+    meter, first = _Meter(progress), 0
+    while first < trials:
+        wanted = min(batches.size, trials - first)  # the last batch may hold trials nobody asked for
+        mine, failure, began = recorder(wanted), "", time.perf_counter()
+        try:
+            ended = _play_batch(setting, programs, seed, range(first, first + batches.size), mine, meter)
+        except Exception as error:
+            if not is_exhaustion(error):
+                raise
+            failure = str(error) or type(error).__name__  # not the error, whose traceback keeps all arrays alive
+        batches.run_seconds += time.perf_counter() - began
+        meter.end_batch(bool(failure))
+        if not failure:
+            batches.recorders.append(mine)
+            batches.diagnostics.append({name: values[..., :wanted] for name, values in ended.items()})
+            first += wanted
+        elif batches.size == 1 or batch_trials is not None:
+            raise TooLargeError(f"memory ran out with {batches.size} trials at a time ({failure.splitlines()[0]})")
+        else:
+            batches.size = equal(trials - first, batches.size // 2)
+            programs, seconds = compiled(setting, batches.size)
+            batches.compile_seconds += seconds
+    return batches
+
+
+def _play_batch(
+    setting: Setting, programs: Programs, seed: int, trials: range, recorder: Recorder, progress: Progress
+) -> dict[str, np.ndarray]:
+    """Play these trials; returns the policy's diagnostics at the end, (trials,) each."""
     arguments = setting.policy, setting.problem, setting.tables
     episodes, players = programs.start(*arguments, *setting.keys(seed, trials))
     pending = None
     for segment in range(setting.segments):
         players, played = programs.play(*arguments, episodes, players, np.int32(segment * setting.steps))
         if pending is not None:  # read the last segment while the device works on this one
-            record(pending[0], jax.device_get(pending[1]))
+            progress(recorder.record(pending[0], jax.device_get(pending[1])))
         pending = segment * setting.steps, played
     assert pending is not None
-    record(pending[0], jax.device_get(pending[1]))
+    progress(recorder.record(pending[0], jax.device_get(pending[1])))
     return jax.device_get(_diagnostics(setting, players.state, len(trials)))
 
 

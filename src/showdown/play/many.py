@@ -6,17 +6,17 @@ alone, so the numbers are those of `simulate` up to float rounding.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
 
-from showdown.errors import DivergedError, UsageError
-from showdown.play.batches import fitting, play_batch, policies_that_fit
+from showdown.errors import DivergedError, TooLargeError, UsageError
+from showdown.play.batches import play_trials
 from showdown.play.book import Book
 from showdown.play.outcome import Outcome
+from showdown.play.room import equal, policies_that_fit
 from showdown.play.segment import Played
 from showdown.play.setting import Setting, prepare
 from showdown.policy import Policy
@@ -45,11 +45,18 @@ def simulate_many(
     alone = prepare(policies[0], problem, trials=trials, horizon=horizon, batch_trials=batch_trials)
     size = policies_that_fit(replace(alone, policy=stacked(policies), population=len(policies)))
     outcomes: list[Outcome | DivergedError] = []
-    for first in range(0, len(policies), size):
+    while len(outcomes) < len(policies):
         # the last part is filled up with policies nobody asked for, so that one program serves all parts
-        part = [policies[min(number, len(policies) - 1)] for number in range(first, first + size)]
-        setting = replace(alone, policy=stacked(part), population=size)
-        outcomes += _play_population(setting, trials, seed, batch_trials)
+        numbers = range(len(outcomes), len(outcomes) + size)
+        part = [policies[min(number, len(policies) - 1)] for number in numbers]
+        try:
+            outcomes += _play_population(
+                replace(alone, policy=stacked(part), population=size), seed, trials, batch_trials
+            )
+        except TooLargeError:  # one trial of them all
+            if size == 1:
+                raise
+            size = equal(len(policies) - len(outcomes), size // 2)
     return outcomes[: len(policies)]
 
 
@@ -58,38 +65,46 @@ def stacked(policies: Sequence[Policy]) -> Policy:
     return jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves]), *policies)
 
 
+class _Books:
+    """A book for each policy of a population."""
+
+    def __init__(self, trials: int, setting: Setting) -> None:
+        assert setting.population is not None
+        sizes = trials, setting.problem.horizon, setting.spec.num_actions
+        self.books = [Book(*sizes) for _ in range(setting.population)]
+        self.diverged: dict[int, DivergedError] = {}
+
+    def record(self, first_step: int, played: Played) -> int:
+        steps = 0
+        for number, book in enumerate(self.books):
+            try:
+                steps += book.record(first_step, Played(*(array[number] for array in played)))
+            except DivergedError as error:
+                self.diverged.setdefault(number, error)
+        return steps
+
+
 def _play_population(
-    setting: Setting, trials: int, seed: int, batch_trials: int | None
+    setting: Setting, seed: int, trials: int, batch_trials: int | None
 ) -> list[Outcome | DivergedError]:
     assert setting.population is not None
-    programs, batch, compile_seconds = fitting(setting, trials, batch_trials)
-    books: list[list[Book]] = [[] for _ in range(setting.population)]
-    diverged: dict[int, DivergedError] = {}
-    diagnostics, began = [], time.perf_counter()
-    for first in range(0, trials, batch):
-        wanted = min(batch, trials - first)
-        for own in books:
-            own.append(Book(wanted, setting.problem.horizon, setting.spec.num_actions))
-
-        def record(first_step: int, played: Played) -> None:
-            for number, own in enumerate(books):
-                try:
-                    own[-1].record(first_step, Played(*(array[number] for array in played)))
-                except DivergedError as error:
-                    diverged.setdefault(number, error)
-
-        ended = play_batch(setting, programs, seed, range(first, first + batch), record)
-        diagnostics.append({name: values[:, :wanted] for name, values in ended.items()})
-    run_seconds = time.perf_counter() - began
+    batches = play_trials(
+        setting,
+        trials=trials,
+        seed=seed,
+        batch_trials=batch_trials,
+        recorder=lambda count: _Books(count, setting),
+    )
+    diverged = {number: error for each in reversed(batches.recorders) for number, error in each.diverged.items()}
     return [
         diverged.get(number)
         or Outcome.of(
-            own,
-            [{name: values[number] for name, values in each.items()} for each in diagnostics],
+            [each.books[number] for each in batches.recorders],
+            [{name: values[number] for name, values in each.items()} for each in batches.diagnostics],
             spec=setting.spec,
-            compile_seconds=compile_seconds / setting.population,
-            run_seconds=run_seconds / setting.population,
-            batch_trials=batch,
+            compile_seconds=batches.compile_seconds / setting.population,
+            run_seconds=batches.run_seconds / setting.population,
+            batch_trials=batches.size,
         )
-        for number, own in enumerate(books)
+        for number in range(setting.population)
     ]

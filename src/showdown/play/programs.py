@@ -6,7 +6,6 @@ policy and the problem are arguments, so every preset of one structure is served
 
 from __future__ import annotations
 
-import math
 import time
 from functools import partial
 from typing import Any, NamedTuple
@@ -38,7 +37,7 @@ def compiled(setting: Setting, batch: int) -> tuple[Programs, float]:
     began = time.perf_counter()
     arguments = setting.policy, setting.problem, setting.tables
     keys = trial_keys(0, "", range(batch), "")
-    starting = jax.jit(partial(_start, setting)).lower(*arguments, keys, keys)
+    starting = jax.jit(partial(start, setting)).lower(*arguments, keys, keys)
     begun = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), starting.out_info)
     playing = jax.jit(partial(_play, setting), donate_argnums=4).lower(*arguments, *begun, np.int32(0))
     _compiled[key] = Programs(starting.compile(), playing.compile())
@@ -52,7 +51,7 @@ def _identity(setting: Setting, batch: int) -> Any:
     return structure, kinds, setting.steps, setting.segments, setting.population, batch, jax.default_backend()
 
 
-def _start(
+def start(
     setting: Setting,
     policy: Policy,
     problem: Problem,
@@ -82,13 +81,3 @@ def _play(
         return jax.vmap(one, in_axes=(0, 0, None))(episodes, players, first_step)
 
     return (jax.vmap(trials) if setting.population else trials)(policy, players)
-
-
-def trial_bytes(setting: Setting) -> int:
-    """Device memory one trial needs: what it carries (twice, for what is being replaced) and a segment's rounds."""
-    key = jax.ShapeDtypeStruct((1,), jax.random.key(0).dtype)
-    arguments = setting.policy, setting.problem, setting.tables
-    begun = jax.eval_shape(partial(_start, setting), *arguments, key, key)
-    carried = sum(math.prod(leaf.shape) * 4 for leaf in jax.tree.leaves(begun))
-    spec = setting.spec
-    return 2 * carried + 2 * 4 * setting.steps * (spec.context_dim + 3 * spec.num_actions)

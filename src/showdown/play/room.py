@@ -1,0 +1,95 @@
+"""How many trials are played at a time: what they need in memory, and refusing what cannot fit.
+
+What a trial carries is known before anything is compiled, so the impossible is refused at once. What a refit needs only
+XLA knows, after compiling; a batch that turns out too large is then compiled again for fewer trials.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import NamedTuple
+
+import jax
+
+from showdown import memory
+from showdown.errors import TooLargeError
+from showdown.memory import readable, tree_bytes, trials_that_fit
+from showdown.play.book import Book
+from showdown.play.programs import Programs, compiled, start
+from showdown.play.setting import Setting
+
+
+class Needs(NamedTuple):
+    """Bytes of one trial on the device, of all stacked policies together."""
+
+    carried: int  # the episode, the state and the history
+    rounds: int  # contexts, rewards and means of one segment
+
+    @property
+    def in_play(self) -> int:
+        """While it is played: twice, for what is being replaced."""
+        return 2 * (self.carried + self.rounds)
+
+
+def needs_of(setting: Setting) -> Needs:
+    key = jax.ShapeDtypeStruct((1,), jax.random.key(0).dtype)
+    begun = jax.eval_shape(partial(start, setting, setting.policy, setting.problem), setting.tables, key, key)
+    spec = setting.spec
+    return Needs(tree_bytes(begun), 4 * setting.steps * (spec.context_dim + 3 * spec.num_actions))
+
+
+def fitting(setting: Setting, trials: int, batch_trials: int | None) -> tuple[Programs, int, float]:
+    """The programs of the largest batch that should fit in memory, its size, and the seconds spent on compiling."""
+    needs = needs_of(setting)
+    check_room(setting, trials, needs)
+    batch = equal(trials, batch_trials or trials_that_fit(needs.in_play))
+    programs, compile_seconds = compiled(setting, batch)
+    here = sum(leaf.nbytes for leaf in jax.tree.leaves(setting.tables))
+    while batch_trials is None and (times := memory.excess(programs.play, here)) > 1:
+        if batch == 1:
+            memory.check_program(programs.play, here)
+            break
+        batch = equal(trials, min(batch // 2, math.floor(batch / times)))  # at least halved: compiling is expensive
+        programs, seconds = compiled(setting, batch)
+        compile_seconds += seconds
+    return programs, batch, compile_seconds
+
+
+def policies_that_fit(setting: Setting) -> int:
+    """How many of the stacked policies should be played together, so that one trial of them fits in memory."""
+    population = setting.population
+    assert population is not None
+    return equal(population, trials_that_fit(needs_of(setting).in_play // population))
+
+
+def equal(trials: int, batch: int) -> int:
+    """The size of equal batches, so that one program serves them all; at most `batch`, at least one trial."""
+    return math.ceil(trials / math.ceil(trials / max(1, min(trials, batch))))
+
+
+def check_room(setting: Setting, trials: int, needs: Needs) -> None:
+    """Raise TooLargeError, saying what would fit, if one trial does not fit or the results of all trials do not."""
+    free = memory.free_bytes()
+    if free is not None and needs.carried > free:
+        one = setting.policy if setting.population is None else jax.tree.map(lambda leaf: leaf[0], setting.policy)
+        memory.check_state(one, setting.spec)
+        horizon = setting.problem.horizon  # the state fits, so what does not is what grows with the horizon
+        raise TooLargeError(
+            f"one trial of {horizon} steps needs {readable(needs.carried)}, and {readable(free)} are free; "
+            f"about {horizon * free // needs.carried} steps would fit"
+        )
+    host = memory.host_free_bytes(memory.sharers)
+    row = result_bytes(setting) * (setting.population or 1)
+    if host is not None and trials * row > host:
+        raise TooLargeError(
+            f"the results of {trials} trials need {readable(trials * row)}, and {readable(host)} are free; "
+            f"at most {host // row} trials would fit"
+        )
+
+
+def result_bytes(setting: Setting) -> int:
+    """Host memory for the results of one trial: once in the book of its batch, once when batches are joined."""
+    book = Book(1, setting.problem.horizon, setting.spec.num_actions)
+    arrays = jax.tree.leaves((book.columns, book.curves, book.fixed, book.action_counts))
+    return 2 * sum(array.nbytes for array in arrays)
