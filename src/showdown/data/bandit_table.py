@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from showdown.data.choose_columns import find_column, find_columns
+from showdown.data.column_rules import Rule
 from showdown.data.encode_column import Column, Encoded, encode
 from showdown.data.payoffs import classes_of, payoffs_of, rewards_of
 from showdown.errors import UsageError
@@ -31,6 +32,7 @@ class BanditTable:
     classes: dict[str, int]  # rows of each class, in the order of `payoffs`; empty in the form with reward columns
     columns: tuple[Column, ...]
     context_names: tuple[str, ...]
+    rules: tuple[Rule, ...]  # how each context column was encoded, in the order of `context_names`
     rows_left_out: int  # because their label is missing
 
     @property
@@ -91,7 +93,7 @@ def as_bandit_table(
         found = _Rewards(frame, np.zeros(len(frame), np.int32), np.zeros((0, 0), np.float32), (), {}, {}, 0)
     roles = {**{name: Column(name, "dropped", 0, 0, "ignored, as asked") for name in ignored}, **found.columns}
     encoded = [
-        Encoded(roles[name], [], None)
+        Encoded(roles[name])
         if name in roles
         else encode(found.frame[name], categorical=name in forced, keep=name in kept)
         for name in names
@@ -107,6 +109,7 @@ def as_bandit_table(
         classes=found.classes,
         columns=tuple(item.column for item in encoded),
         context_names=tuple(name for item in encoded for name in item.names),
+        rules=tuple(item.rule for item in encoded if item.rule is not None),
         rows_left_out=found.rows_left_out,
     )
 

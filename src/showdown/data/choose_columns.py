@@ -9,7 +9,8 @@ import re
 import numpy as np
 import pandas as pd
 
-from showdown.data.encode_column import as_days, as_numbers, looks_like_row_name
+from showdown.data.column_values import as_dates, as_numbers
+from showdown.data.encode_column import looks_like_row_name
 from showdown.errors import UsageError
 
 LIKELY_LABELS = ("class", "label", "target", "outcome", "category", "y")
@@ -52,7 +53,7 @@ def possible_labels(frame: pd.DataFrame) -> dict[str, int]:
             distinct = series.nunique()
         except TypeError:  # nested values
             continue
-        if not 2 <= distinct <= min(100, len(series) / 2) or as_days(series) is not None:
+        if not 2 <= distinct <= min(100, len(series) / 2) or as_dates(series) is not None:
             continue
         numbers = as_numbers(series)
         whole = numbers is None or (numbers == np.round(numbers))[np.isfinite(numbers)].all()

@@ -8,7 +8,8 @@
 - Dropped: constant columns, columns without a value, nested values, and what looks like the name of a row.
 
 Numbers are centred and scaled here in float64, so that a column of large numbers keeps its digits in float32; a
-problem standardises them again on the rows of each trial.
+problem standardises them again on the rows of each trial. What was found is kept as a rule (`column_rules`), which
+encodes later rows in the same way.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from showdown.data.column_rules import CategoryRule, NumberRule, Rule
+from showdown.data.column_values import as_dates, as_numbers, categories, days_since
+
 MAX_CATEGORIES = 100  # one-hot columns a single column may become
-NUMBER_SHARE = 0.95  # of a text column's values that must be numbers (or dates) for it to be one of numbers (or dates)
 ID_ROWS = 20  # below this many rows, distinct values say little
 
 _ID_NAME = re.compile(r"(^|[^a-z])(id|uuid|guid|index|idx|key|rowid|caseid|rownum)$|Id$|ID$|^unnamed", re.IGNORECASE)
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,13 @@ class Column:
 
 class Encoded(NamedTuple):
     column: Column
-    names: list[str]  # of its context coordinates
-    values: np.ndarray | None  # (rows, dims) float32
+    rule: Rule | None = None  # None where it is no context
+    values: np.ndarray | None = None  # (rows, dims) float32
+
+    @property
+    def names(self) -> list[str]:
+        """Of its context coordinates."""
+        return self.rule.names if self.rule else []
 
 
 def encode(series: pd.Series, *, categorical: bool = False, keep: bool = False) -> Encoded:
@@ -56,59 +63,14 @@ def encode(series: pd.Series, *, categorical: bool = False, keep: bool = False) 
     if pd.api.types.is_complex_dtype(series):
         return _dropped(series, "holds complex numbers")
     if not categorical:
-        days = as_days(series)
-        if days is not None:
-            return _number(series, days, "date", keep=True)
+        dates = as_dates(series)
+        if dates is not None:
+            first = dates.min()
+            return _number(series, days_since(first, dates), keep=True, first=first.isoformat())
         numbers = as_numbers(series)
         if numbers is not None:
-            return _number(series, numbers, "number", keep)
+            return _number(series, numbers, keep=keep)
     return _category(series, keep)
-
-
-def as_numbers(series: pd.Series) -> np.ndarray | None:
-    """The column in float64 with NaN for what is no number, or None where it is not one of numbers."""
-    if isinstance(series.dtype, pd.CategoricalDtype) or pd.api.types.is_bool_dtype(series):
-        return None
-    if pd.api.types.is_timedelta64_dtype(series):
-        return series.dt.total_seconds().to_numpy(np.float64)
-    if pd.api.types.is_numeric_dtype(series):
-        return series.to_numpy(dtype=np.float64, na_value=np.nan)
-    if pd.api.types.infer_dtype(series, skipna=True) == "boolean":
-        return None
-    codes, texts = pd.factorize(series)  # each text is read once; code −1 is missing
-    read = pd.to_numeric(pd.Series(texts), errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-    numbers = np.append(read, np.nan)[codes]
-    enough = np.isfinite(numbers).sum() >= NUMBER_SHARE * (codes >= 0).sum()
-    return numbers if enough else None
-
-
-def as_days(series: pd.Series) -> np.ndarray | None:
-    """The column in days since its first date, or None where it is not one of dates."""
-    if not pd.api.types.is_datetime64_any_dtype(series):
-        if isinstance(series.dtype, pd.CategoricalDtype) or pd.api.types.is_numeric_dtype(series):
-            return None
-        present = series.dropna()
-        if not all(_DATE.fullmatch(str(value)) for value in present.iloc[:ID_ROWS]):
-            return None
-    stamps = pd.to_datetime(
-        series.astype("str") if series.dtype == object else series, format="ISO8601", errors="coerce", utc=True
-    )
-    if stamps.notna().sum() < NUMBER_SHARE * series.notna().sum():
-        return None
-    return ((stamps - stamps.min()) / pd.Timedelta(days=1)).to_numpy(dtype=np.float64, na_value=np.nan)
-
-
-def categories(series: pd.Series) -> tuple[np.ndarray, list[str]]:
-    """A code per row (−1 where missing) and the category each code stands for, in order of number or alphabet."""
-    if pd.api.types.is_numeric_dtype(series) and not pd.api.types.is_bool_dtype(series):
-        codes, values = pd.factorize(series.to_numpy(dtype=np.float64, na_value=np.nan), sort=True)
-        return codes, [str(int(value)) if value.is_integer() else str(value) for value in values.tolist()]
-    codes, values = pd.factorize(series.astype("object"))
-    texts = [str(value).strip() for value in values]
-    order = [text for text in sorted(set(texts), key=_by_number if all(map(_is_number, texts)) else str) if text]
-    place = {text: position for position, text in enumerate(order)}
-    renumbered = np.array([*(place.get(text, -1) for text in texts), -1])  # blank text is missing; so is code −1
-    return renumbered[codes], order
 
 
 def looks_like_row_name(series: pd.Series, numbers: np.ndarray | None) -> str:
@@ -129,7 +91,7 @@ def looks_like_row_name(series: pd.Series, numbers: np.ndarray | None) -> str:
     return ""
 
 
-def _number(series: pd.Series, values: np.ndarray, treatment: str, keep: bool) -> Encoded:
+def _number(series: pd.Series, values: np.ndarray, *, keep: bool, first: str = "") -> Encoded:
     why = "" if keep else looks_like_row_name(series, values)
     if why:
         return _dropped(series, why)
@@ -137,28 +99,17 @@ def _number(series: pd.Series, values: np.ndarray, treatment: str, keep: bool) -
     present = values[~missing]
     if not present.size:
         return _dropped(series, "has no finite values")
-    parts, names, notes = [], [], []
+    rule, notes = NumberRule.fit(str(series.name), values, first), []
+    if not rule.dims:
+        return _dropped(series, f"constant: always {present[0]:g}")
     unread = int(missing.sum() - series.isna().sum())
     if unread:
         notes.append(f"{unread:,} values that are not finite numbers counted as missing")
-    if present.min() < present.max():
-        parts.append(_scaled(np.where(missing, np.median(present), values)))
-        names.append(str(series.name))
-    elif missing.any():
+    if not rule.deviation:
         notes.append("constant where present: only whether it is missing is kept")
-    if missing.any():
-        parts.append(missing)
-        names.append(f"{series.name} is missing")
-    if not parts:
-        return _dropped(series, f"constant: always {present[0]:g}")
-    column = Column(str(series.name), treatment, len(parts), int(missing.sum()), "; ".join(notes))
-    return Encoded(column, names, np.stack(parts, axis=1).astype(np.float32))
-
-
-def _scaled(values: np.ndarray) -> np.ndarray:
-    values = values / np.abs(values).max()  # so that squares cannot overflow
-    values -= values.mean()
-    return values / (values.std() or 1.0)
+    treatment = "date" if first else "number"
+    column = Column(str(series.name), treatment, rule.dims, int(missing.sum()), "; ".join(notes))
+    return Encoded(column, rule, rule.block(values))
 
 
 def _category(series: pd.Series, keep: bool) -> Encoded:
@@ -169,38 +120,23 @@ def _category(series: pd.Series, keep: bool) -> Encoded:
     why = "" if keep else looks_like_row_name(series, None)
     if why and not isinstance(series.dtype, pd.CategoricalDtype):
         return _dropped(series, why)
-    note = ""
-    if len(names) + (missing > 0) > MAX_CATEGORIES:
+    note, gathers = "", len(names) + (missing > 0) > MAX_CATEGORIES
+    if gathers:
         kept = MAX_CATEGORIES - 1 - (missing > 0)
         note = f"{len(names) - kept:,} rarer values gathered as 'other'"
         commonest = np.sort(np.argsort(-np.bincount(codes[codes >= 0], minlength=len(names)), kind="stable")[:kept])
         place = np.full(len(names) + 1, kept)  # 'other'
         place[commonest] = np.arange(kept)
         place[-1] = -1  # code −1 stays missing
-        codes, names = place[codes], [*(names[position] for position in commonest), "other"]
-    if missing:
-        codes, names = np.where(codes < 0, len(names), codes), [*names, "missing"]
-    if len(names) == 1:
+        codes, names = place[codes], [names[position] for position in commonest]
+    rule = CategoryRule(str(series.name), tuple(names), gathers, missing > 0)
+    if len(rule.values) == 1:
         return _dropped(series, f"constant: always {names[0]!r}")
-    if len(names) == 2:
-        column = Column(str(series.name), "0/1", 1, missing, f"1 is {names[1]!r}")
-        return Encoded(column, [f"{series.name}={names[1]}"], codes[:, None].astype(np.float32))
-    column = Column(str(series.name), "one-hot", len(names), missing, note)
-    values = (codes[:, None] == np.arange(len(names))).astype(np.float32)
-    return Encoded(column, [f"{series.name}={name}" for name in names], values)
+    if missing:
+        codes = np.where(codes < 0, len(rule.values) - 1, codes)
+    treatment, note = ("0/1", f"1 is {rule.values[1]!r}") if rule.dims == 1 else ("one-hot", note)
+    return Encoded(Column(rule.name, treatment, rule.dims, missing, note), rule, rule.block(codes))
 
 
 def _dropped(series: pd.Series, why: str) -> Encoded:
-    return Encoded(Column(str(series.name), "dropped", 0, int(series.isna().sum()), why), [], None)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _by_number(text: str) -> tuple[float, str]:
-    return float(text), text
+    return Encoded(Column(str(series.name), "dropped", 0, int(series.isna().sum()), why))

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from showdown.data.encode_column import as_numbers, categories
+from showdown.data.column_values import as_numbers, categories
 from showdown.errors import UsageError
 
 MAX_CLASSES = 1000  # of a label; more is a measurement or a name

@@ -1,0 +1,92 @@
+"""What a column of a table holds: numbers, dates or categories, in whatever form they are written.
+
+Used when a table is first understood (`encode_column`) and when later rows are encoded in the same way
+(`column_rules`), so that both read a value alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+NUMBER_SHARE = 0.95  # of a text column's values that must be numbers (or dates) for it to be one of numbers (or dates)
+LOOKED_AT = 20  # values of a text column that must all look like dates before the rest is read
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")
+
+
+def as_numbers(series: pd.Series) -> np.ndarray | None:
+    """The column in float64 with NaN for what is no number, or None where it is not one of numbers."""
+    if isinstance(series.dtype, pd.CategoricalDtype) or pd.api.types.is_bool_dtype(series):
+        return None
+    if pd.api.types.is_timedelta64_dtype(series):
+        return series.dt.total_seconds().to_numpy(np.float64)
+    if pd.api.types.is_numeric_dtype(series):
+        return series.to_numpy(dtype=np.float64, na_value=np.nan)
+    if pd.api.types.infer_dtype(series, skipna=True) == "boolean":
+        return None
+    codes, texts = pd.factorize(series)  # each text is read once; code −1 is missing
+    numbers = np.append(numbers_in(texts), np.nan)[codes]
+    enough = np.isfinite(numbers).sum() >= NUMBER_SHARE * (codes >= 0).sum()
+    return numbers if enough else None
+
+
+def numbers_in(texts: Sequence[Any] | np.ndarray | pd.Index) -> np.ndarray:
+    """Each text as a number; NaN where it is none."""
+    return pd.to_numeric(pd.Series(texts), errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def as_dates(series: pd.Series) -> pd.Series | None:
+    """The column as dates with NaT for what is no date, or None where it is not one of dates."""
+    if not pd.api.types.is_datetime64_any_dtype(series):
+        if isinstance(series.dtype, pd.CategoricalDtype) or pd.api.types.is_numeric_dtype(series):
+            return None
+        present = series.dropna()
+        if not all(_DATE.fullmatch(str(value)) for value in present.iloc[:LOOKED_AT]):
+            return None
+    dates = dates_in(series)
+    return None if dates.notna().sum() < NUMBER_SHARE * series.notna().sum() else dates
+
+
+def dates_in(series: pd.Series) -> pd.Series:
+    """Each value as a date, in UTC; NaT where it is none."""
+    texts = series.astype("str") if series.dtype == object else series
+    return pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True)
+
+
+def days_since(first: pd.Timestamp, dates: pd.Series) -> np.ndarray:
+    return ((dates - first) / pd.Timedelta(days=1)).to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def categories(series: pd.Series) -> tuple[np.ndarray, list[str]]:
+    """A code per row (−1 where missing) and the category each code stands for, in order of number or alphabet."""
+    if pd.api.types.is_numeric_dtype(series) and not pd.api.types.is_bool_dtype(series):
+        codes, values = pd.factorize(series.to_numpy(dtype=np.float64, na_value=np.nan), sort=True)
+        return codes, [number_text(value) for value in values.tolist()]
+    codes, values = pd.factorize(series.astype("object"))
+    texts = [str(value).strip() for value in values]
+    order = [text for text in sorted(set(texts), key=_by_number if all(map(_is_number, texts)) else str) if text]
+    place = {text: position for position, text in enumerate(order)}
+    renumbered = np.array([*(place.get(text, -1) for text in texts), -1])  # blank text is missing; so is code −1
+    return renumbered[codes], order
+
+
+def number_text(value: float) -> str:
+    """A number as the name of a category: 3 rather than 3.0."""
+    return str(int(value)) if value.is_integer() else str(value)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _by_number(text: str) -> tuple[float, str]:
+    return float(text), text

@@ -1,0 +1,33 @@
+"""What was unusual in the rows an encoder was given, counted by column."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+
+
+class EncodeCounts:
+    """A counter that an owner of an `Encoder` keeps and hands to `encode`. Safe to share between threads."""
+
+    def __init__(self) -> None:
+        self.rows = 0  # encoded so far
+        self.missing: Counter[str] = Counter()  # values that were missing, or not the number or date they should be
+        self.unknown: Counter[str] = Counter()  # categories that the table did not have
+        self.other: Counter[str] = Counter()  # categories gathered as 'other': rare in the table, or new
+        self.new_columns: Counter[str] = Counter()  # columns that the table did not have, and were ignored
+        self._lock = threading.Lock()
+
+    def add(self, kind: str, column: str, count: int = 1) -> None:
+        """Count `kind`, one of missing, unknown, other and new_columns."""
+        if count:
+            with self._lock:
+                getattr(self, kind)[column] += count
+
+    def add_rows(self, count: int) -> None:
+        with self._lock:
+            self.rows += count
+
+    def as_dict(self) -> dict[str, int | dict[str, int]]:
+        with self._lock:
+            kinds = {name: dict(getattr(self, name)) for name in ("missing", "unknown", "other", "new_columns")}
+            return {"rows": self.rows, **kinds}
