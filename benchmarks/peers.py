@@ -1,4 +1,4 @@
-"""How fast is it? Decisions plus updates per second, ours beside other libraries, on one problem and in one run.
+"""How fast is it? Decisions plus updates per second, ours and other libraries, on one problem and in one run.
 
 The problem is shaped as statlog: 43,500 rows, 9 features, 7 classes, reward 1 for naming the class. Ours is LinFullPost
 through `simulate`, after compilation; each peer runs for a few seconds as a user would run it online. One step is one
@@ -146,7 +146,7 @@ def processor_seconds() -> np.ndarray:
     ours = sum(os.times()[:4])
     try:
         counts = [int(count) for count in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
-    except OSError:  # not Linux: nobody else is known to be working
+    except OSError:  # not Linux: other programs cannot be measured
         return np.array([time.monotonic(), ours, ours])
     ticks = os.sysconf("SC_CLK_TCK")
     idle = sum(counts[3:5])  # idling, and waiting for a disk
@@ -225,7 +225,7 @@ def table(measurements: list[Measurement], verdicts: list[dict[str, object]], bu
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Decisions plus updates per second, ours beside other libraries.")
+    parser = argparse.ArgumentParser(description="Decisions plus updates per second, ours and other libraries.")
     parser.add_argument("--json", action="store_true", help="write the measurements as JSON instead of a table")
     parser.add_argument("--seconds", type=float, default=5.0, help="how long each contestant runs")
     arguments = parser.parse_args()

@@ -1,4 +1,4 @@
-"""One training step of the RMS network on the CPU: ours with eight trials at once beside PyTorch, one trial at a time.
+"""One training step of the RMS network on the CPU: ours with eight trials at once, and PyTorch with one.
 
 The step is the paper's: 512 examples drawn by index from the history, two hidden layers of 100, squared error of the
 played action, gradient clipped at global norm 5, RMSProp. Shapes are covertype's: 54 features, 7 actions. PyTorch runs

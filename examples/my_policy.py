@@ -1,4 +1,4 @@
-"""A whole policy in one file: Thompson sampling that ignores the context.
+"""A complete policy in one file: Thompson sampling that ignores the context.
 
 showdown run --load examples/my_policy.py --policies Uniform,GaussianBandit,LinFullPost
 """

@@ -102,8 +102,8 @@ class Agent:
             raise UsageError(f"a reward must be a finite number, not {reward}")
         paid = np.float32(reward)
         if not self.policy.frozen:  # else an update changes nothing, and there is nothing new to check
-            told = context, np.int32(action), paid, np.int32(self.observations)
-            self._state, self._finite = _update(self.policy, self._key, self._state, *told)
+            observed = context, np.int32(action), paid, np.int32(self.observations)
+            self._state, self._finite = _update(self.policy, self._key, self._state, *observed)
         self.observations += 1
         if self.policy.refit_every:
             self._remember(context, action, paid)
@@ -113,7 +113,7 @@ class Agent:
                 self._state, self._finite = _refit(self.policy, self._key, self._state, *kept, count)
 
     def diagnostics(self) -> dict[str, float]:
-        """What the policy tells of its state, such as the jitter its matrices needed; 0 means all is well."""
+        """What the policy reports about its state, such as the jitter its matrices needed; 0 means all is well."""
         return {name: float(value) for name, value in self.policy.diagnostics(self._state).items()}
 
     def _checked(self, context: Any) -> np.ndarray:

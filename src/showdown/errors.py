@@ -22,7 +22,7 @@ class DivergedError(ShowdownError):
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM: to end as Ctrl-C does, with an exit code of its own."""
+    """SIGTERM: to end as Ctrl-C does, with its own exit code."""
 
 
 class InvalidProblemError(ShowdownError):

@@ -23,7 +23,7 @@ STALE_SECONDS = 3600  # nothing takes longer to write: an unfinished file of thi
 
 
 def write_atomically(path: Path, write: Callable[[str], Any]) -> None:
-    """Let `write` fill a temporary file beside `path`, then rename it: a reader sees the old file or the new one."""
+    """Let `write` fill a temporary file next to `path`, then rename it: a reader sees the old file or the new one."""
     _put_in_place({path: write})
 
 

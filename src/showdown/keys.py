@@ -1,7 +1,7 @@
 """Random keys with names: (seed, name, name, …) → key, by hash, so that no two roles ever share one.
 
-A problem's key depends on (seed, problem, trial) and never on the policy: every policy meets the same contexts in the
-same order, and trial `i` is the same however many trials run beside it.
+A problem's key depends on (seed, problem, trial) and never on the policy: every policy sees the same contexts in the
+same order, and trial `i` is the same however many trials run with it.
 """
 
 from __future__ import annotations

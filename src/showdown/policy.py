@@ -1,7 +1,7 @@
 """What a policy is: a value with four pure methods.
 
 A policy is a configuration (see `config/`) and remembers nothing: all it learns lives in a state, a NamedTuple of
-arrays of fixed shape, which the loop hands in and takes back. It is told the reward of the action it chose and no
+arrays of fixed shape, which the loop passes in and gets back. It sees the reward of the action it chose and no
 other, so peeking is impossible.
 """
 
@@ -35,7 +35,7 @@ class Policy(Configuration, ABC):
 
     @property
     def frozen(self) -> bool:
-        """Whether the belief stands still between refits; the loop then scores a whole block of contexts at once."""
+        """Whether the belief does not change between refits; the loop then scores a whole block of contexts at once."""
         return type(self).update is Policy.update
 
     @abstractmethod
@@ -51,11 +51,11 @@ class Policy(Configuration, ABC):
         return state
 
     def refit(self, key: jax.Array, state: State, history: History) -> State:
-        """The dear part, every `refit_every` steps: train the network, recompute a posterior."""
+        """The expensive part, every `refit_every` steps: train the network, recompute a posterior."""
         return state
 
     def diagnostics(self, state: State) -> dict[str, jax.Array]:
-        """Scalars to keep beside the results, by name: how much jitter a matrix needed, say; 0 means all is well."""
+        """Scalars to store with the results, by name, such as the jitter that a matrix needed; 0 means all is well."""
         return {}
 
 

@@ -2,7 +2,7 @@
 
 A problem is a configuration (see `config/`). Its data, if it has any, is loaded once and shared by all trials; what
 varies by trial (an order of rows, coefficients, noise) is an episode. Everything is drawn before play, so all policies
-of a trial meet the same contexts and the same noise.
+of a trial see the same contexts and the same noise.
 """
 
 from __future__ import annotations

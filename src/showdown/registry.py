@@ -102,7 +102,7 @@ class Registry(Generic[T]):
 
 
 def load_file(path: Path) -> None:
-    """Run a Python file that registers policies or problems of its own; once, however often it is asked for."""
+    """Run a Python file that registers policies or problems of its own; once, even if it is loaded several times."""
     loaded = sys.modules.get(path.stem)
     if loaded is not None and loaded.__file__ and path.resolve() == Path(loaded.__file__).resolve():
         return
@@ -140,7 +140,7 @@ def parse_name(text: str) -> tuple[str, dict[str, str]]:
 
 
 def split_outside_brackets(text: str) -> list[str]:
-    """Split at commas that stand outside any bracket; empty parts are dropped."""
+    """Split at commas outside any bracket; empty parts are dropped."""
     parts, depth, start = [], 0, 0
     for position, letter in enumerate(text):
         if letter in "[(":

@@ -1,4 +1,4 @@
-"""The only file that prints. Data goes to stdout; progress and talk go to stderr, and only to a person."""
+"""The only file that prints. Data goes to stdout; progress goes to stderr, and only to a terminal."""
 
 from __future__ import annotations
 

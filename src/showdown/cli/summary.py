@@ -14,8 +14,8 @@ def summary(registry: Any, entry: Any) -> str:
     if entry.base:
         old = all_fields(registry.entry(entry.base).value)
         changed = {name: item for name, item in all_fields(entry.value).items() if old.get(name) != item}
-        told = ", ".join(f"{name}={item}" for name, item in changed.items())
-        return f"{entry.base} with {told}" if told else f"the same as {entry.base}"
+        changes = ", ".join(f"{name}={item}" for name, item in changed.items())
+        return f"{entry.base} with {changes}" if changes else f"the same as {entry.base}"
     kind = type(core(entry.value))
     own = kind.__dict__.get("__doc__") or ""
     generated = f"{kind.__name__}("  # what dataclass writes where the author wrote nothing

@@ -30,7 +30,7 @@ def find_column(text: str, names: list[str]) -> str:
 
 
 def find_columns(text: str, names: list[str]) -> list[str]:
-    """The columns that `a+b+c` names; `reward_*` stands for all that match. A name may itself hold a plus."""
+    """The columns that `a+b+c` names; `reward_*` means all that match. A name may itself contain a plus."""
     found: list[str] = []
     parts = text.split("+") if text else []
     while parts:

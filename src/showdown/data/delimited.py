@@ -25,7 +25,7 @@ Header = Literal["auto", "yes", "no"]
 CHARACTERS = {"tab": "\t", "semicolon": ";", "comma": ",", "pipe": "|", "space": " "}
 MISSING = frozenset(
     ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "<null>", "None", "<NA>")
-)  # text that stands for no value
+)  # text that means a missing value
 SAMPLE_ROWS = 200
 CONSISTENT = 0.5  # share of the first rows that must have one number of fields for a delimiter to be believed
 
@@ -149,7 +149,7 @@ def _delimiter(sample: str) -> str:
     """The character that gives the most rows the same number of fields.
 
     On a tie a tab or semicolon wins (commas are then decimal commas, or text), else whichever gives more fields.
-    Spaces are tried last, for they stand in text too.
+    Spaces are tried last, because text contains them too.
     """
     best, best_score = "comma", (CONSISTENT, 0, 0)
     for name in CHARACTERS:
@@ -165,7 +165,7 @@ def _delimiter(sample: str) -> str:
 
 
 def _has_header(rows: list[list[str]]) -> bool:
-    """Whether the first row names columns: words, no numbers, and unlike what stands below them."""
+    """Whether the first row names columns: words, no numbers, and unlike the values below them."""
     first = [cell for cell in rows[0] if cell not in MISSING]
     if any(_is_number(cell) for cell in first) or len(first) < len(rows[0]) / 2:
         return False

@@ -25,7 +25,7 @@ from showdown.data.column_rules import CategoryRule, NumberRule, Rule
 from showdown.data.column_values import as_dates, as_numbers, categories, days_since
 
 MAX_CATEGORIES = 100  # one-hot columns a single column may become
-ID_ROWS = 20  # below this many rows, distinct values say little
+ID_ROWS = 20  # below this many rows, distinct values prove little
 
 _ID_NAME = re.compile(r"(^|[^a-z])(id|uuid|guid|index|idx|key|rowid|caseid|rownum)$|Id$|ID$|^unnamed", re.IGNORECASE)
 

@@ -1,6 +1,6 @@
 """Fetching a data set: mirrors in order, unpacked, checked, and only then renamed into place.
 
-Everything is done in a temporary folder beside the file's place, so a failure leaves what was there before, and two
+Everything is done in a temporary folder next to the file, so a failure leaves what was there before, and two
 processes that fetch at once end with one good file. A download that was cut short is started afresh.
 """
 
@@ -23,11 +23,11 @@ from showdown.data.locate import FOLDER_VARIABLE, find, folders
 from showdown.data.unpack import Unusable, chunks, unpacked
 from showdown.errors import MissingDataError
 
-TIMEOUT = 30.0  # seconds a server may say nothing
+TIMEOUT = 30.0  # seconds without an answer from the server
 _WORK = ".fetch-"  # how temporary folders begin
 _STALE = 24 * 3600  # seconds after which one is surely left over from a killed process
 
-Progress = Callable[[str, int, int], None]  # address, bytes received, bytes expected (0: not told)
+Progress = Callable[[str, int, int], None]  # address, bytes received, bytes expected (0: not known)
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def _reason(error: Any, timeout: float) -> str:
     if isinstance(error, requests.HTTPError) and error.response is not None:
         return f"answered {error.response.status_code} {error.response.reason}".rstrip()
     if isinstance(error, requests.Timeout) or "timed out" in str(error):
-        return f"said nothing for {timeout:g} seconds"
+        return f"did not answer for {timeout:g} seconds"
     if isinstance(error, requests.exceptions.ChunkedEncodingError):
         return "broke off before the end"
     if isinstance(error, requests.ConnectionError):
@@ -171,7 +171,7 @@ def _reason(error: Any, timeout: float) -> str:
 
 
 def _work_folder(folder: Path) -> Path:
-    """A fresh temporary folder beside the files; those left over from killed processes are swept away."""
+    """A new temporary folder next to the files; those left by killed processes are removed."""
     folder.mkdir(parents=True, exist_ok=True)
     for left in folder.glob(_WORK + "*"):
         with suppress(OSError):  # its owner may be putting it away at this moment

@@ -1,10 +1,10 @@
 """Float64 where it matters, inside programs whose arguments and results stay 32 bits wide.
 
 Code traced under `with float64.enabled():` computes in float64, also inside `jit`, `vmap` and `scan`. JAX batches what
-was traced later, outside that block, and would there cut products back to float32; it must therefore be told, once per
+was traced later, outside that block, and would there cut products back to float32; it must therefore be set, once per
 process, to give 64 bits to whoever asks for them by name. Defaults stay 32 bits wide everywhere else.
 
-What such code hands back must be 32 bits wide again, since JAX cuts 64-bit arguments of a compiled program down. A
+What such code returns must be 32 bits wide again, since JAX cuts 64-bit arguments of a compiled program down. A
 state keeps a float64 array as a pair of float32 arrays whose unevaluated sum it is: 48 of the 53 bits, and a value that
 is not finite can be seen like any other.
 """

@@ -31,7 +31,7 @@ class Hyperparameters(NamedTuple):
     linear_amplitude: jax.Array  # () B
     length_scales: jax.Array  # (context_dim,) ℓ of the Matérn part
     linear_length_scales: jax.Array  # (context_dim,) ℓ of the linear part
-    noise: jax.Array  # () softplus of it is the variance of an observation, beside the floor
+    noise: jax.Array  # () softplus of it is the variance of an observation, in addition to the floor
     tasks: jax.Array  # (num_actions, task_dim) v
     means: jax.Array  # (num_actions,) constant means of rewards, where they are trained
 

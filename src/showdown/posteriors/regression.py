@@ -9,8 +9,9 @@ under a prior N(0, I/λ). For a design vector x and a target r with unit noise:
 Σ stays symmetric and positive by construction. Known noise σ² is the same recursion on x/σ and r/σ.
 
 Float32 holds over hundreds of thousands of steps where contexts span their space. Where they do not (one-hot columns
-and an intercept), directions known from the prior alone keep entries of 1/√λ beside deciding ones of 1/√n, and rounding
-of the former eats into the latter; `absorb_compensated` carries what rounding took and brings the error back to 1e-5.
+and an intercept), directions known from the prior alone keep entries of 1/√λ next to important ones of 1/√n, and
+rounding of the former eats into the latter; `absorb_compensated` carries what rounding took and brings the error
+back to 1e-5.
 """
 
 from __future__ import annotations

@@ -45,8 +45,8 @@ def rms_direction(gradient_clip: jax.Array | float) -> optax.GradientTransformat
 def clip_by_global_norm(limit: jax.Array | float) -> optax.GradientTransformation:
     """Scale the whole gradient so that its norm is at most `limit`; NaN where the norm is not finite.
 
-    optax would turn a gradient whose norm overflowed into zeros, and the network would stand still, finite and useless,
-    with nothing to show that it had diverged.
+    optax would turn a gradient whose norm overflowed into zeros, and the network would stop learning, finite and
+    useless, with nothing to show that it had diverged.
     """
 
     def clip(gradient: Parameters, state: optax.EmptyState, parameters: Parameters = None) -> Any:
@@ -76,7 +76,7 @@ def train(
     """`steps` optimiser steps, each on a fresh batch. `rate` maps updates done so far to the learning rate.
 
     `steps` may be traced, but must not depend on what is batched by `vmap`: the loop would then run to the longest.
-    A GPU asks the host before every pass of a loop of traced length and stands still meanwhile: with a `stride` it asks
+    A GPU asks the host before every pass of a loop of traced length and is idle meanwhile: with a `stride` it asks
     once in so many steps, and takes up to `stride` − 1 steps that are not kept.
     """
 
@@ -108,9 +108,9 @@ def mean_squared_error(predicted: jax.Array, rewards: jax.Array) -> jax.Array:
 
 
 def or_nan_if_diverged(parameters: Parameters, error: jax.Array, rewards: jax.Array) -> Parameters:
-    """`parameters`, or NaN when their mean squared `error` is absurd beside the rewards.
+    """`parameters`, or NaN when their mean squared `error` is absurd compared with the rewards.
 
-    Clipping, RMSProp and step caps bound every step, so a model with a hopeless learning rate can wander for ever at
+    Clipping, RMSProp and step caps bound every step, so a model with a hopeless learning rate can wander forever at
     huge finite weights. Its numbers would be those of a random policy; NaN makes the loop report a divergence instead.
     """
     limit = DIVERGED * (1 + jnp.mean(rewards**2))

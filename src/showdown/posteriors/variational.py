@@ -1,7 +1,7 @@
 """Networks whose weights are independent Gaussians: draws, the local reparametrisation, and divergences from a prior.
 
 A layer's pre-activation for one input x is Gaussian with mean x·m + b and variance x²·s², independent over units, so a
-draw of it stands for a draw of all its weights: exactly so when, as in a decision, each draw serves one input.
+draw of it replaces a draw of all its weights: exactly so when, as in a decision, each draw serves one input.
 """
 
 from __future__ import annotations

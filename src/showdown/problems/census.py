@@ -39,7 +39,7 @@ _CHUNK_ROWS = 200_000
 class CensusTables(NamedTuple):
     codes: jax.Array | np.ndarray  # (rows, attributes) uint8 position of a value among those of its attribute
     attributes: jax.Array | np.ndarray  # (context_dim,) int32 attribute of each one-hot column
-    values: jax.Array | np.ndarray  # (context_dim,) uint8 code that the column stands for
+    values: jax.Array | np.ndarray  # (context_dim,) uint8 code that the column marks
     labels: jax.Array | np.ndarray  # (rows,) int32
     payoffs: jax.Array | np.ndarray  # (NUM_ACTIONS, NUM_ACTIONS) float32 identity
 

@@ -3,7 +3,7 @@
 A trial is a random order of the rows, and contexts are standardised on the rows of the trial, as in the paper's
 classification problems. With a label there is one action per class: the right one pays 1, a wrong one 0, unless a
 reward matrix or the costs of mistakes say otherwise. With reward columns there is one action per column, paid as it
-stands. What is done with each column is said in `showdown.data.encode_column`, and printed by `showdown inspect FILE`.
+is. What is done with each column is described in `showdown.data.encode_column` and printed by `showdown inspect FILE`.
 
 A table is known by the digest of what was understood of it (contexts, classes, rewards), so neither the spelling of a
 path nor the format of a file changes the numbers, and any change of content does.
@@ -40,7 +40,7 @@ _in_memory: dict[str, BanditTable] = {}  # digest → a table that was given in 
 class Table(LabelledRows):
     """A table of your own: table[path=FILE,label=COLUMN] or table[path=FILE,rewards=COLUMN+COLUMN]."""
 
-    # the digest stands for all fields that do not count for the identity
+    # the digest represents all fields that do not count for the identity
     path: str = param("", "the file: CSV, Parquet, ARFF, KEEL or NumPy", identity=False)
     label: str = param("", "column of the right class, by name or position", identity=False)
     rewards: str = param("", "or reward columns, one per action: a+b+c or reward_*", identity=False)
@@ -193,7 +193,7 @@ def _stamped(path: str) -> tuple[str, ...]:
 
 
 def _with_columns(frame: pd.DataFrame, name: str, values: Any) -> tuple[pd.DataFrame, str]:
-    """The table with an array beside it, and what the new columns are called."""
+    """The table with an array added to it, and what the new columns are called."""
     from showdown.data.in_memory import as_frame
 
     added = as_frame({name: np.asarray(values)})

@@ -83,7 +83,7 @@ class LabelledRows(Problem):
         return RowsEpisode(order, *column_scaling(self.features(order, tables)))
 
     def features(self, rows: jax.Array, tables: LabelledTables) -> jax.Array:
-        """The contexts of some rows as they stand in the table, not yet standardised."""
+        """The contexts of some rows as they are in the table, not yet standardised."""
         return tables.contexts[rows]
 
     def context(self, step: jax.Array, episode: RowsEpisode, tables: LabelledTables) -> jax.Array:

@@ -2,7 +2,7 @@
 
 Contexts are uniform in the unit ball. Action 0 is safe: its mean reward is 1.2 everywhere. Inside radius δ all others
 pay 1.0; outside it, the one action that belongs to the context's orthant pays 50. The closer δ is to 1, the rarer the
-prize, and the easier it is to settle on the safe action for ever. Uniform's mean regret per step is
+prize, and the easier it is to settle on the safe action forever. Uniform's mean regret per step is
 p·39.16 + (1 − p)·0.16 with p = 1 − δ² in two dimensions.
 
 Reference: Riquelme, Tucker, Snoek, "Deep Bayesian Bandits Showdown", ICLR 2018, section 5.4.

@@ -34,7 +34,7 @@ def register(app: typer.Typer) -> None:
 
 
 def list_command(data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """List the data sets: what they are, their terms and size, where they lie, whether they were verified."""
+    """List the data sets: what they are, their terms and size, where they are stored, whether they were verified."""
     from showdown.data.catalogue import CATALOGUE
 
     rows: list[dict[str, Any]] = [
@@ -62,7 +62,7 @@ def fetch_command(
     data_dir: Annotated[
         Path | None, typer.Option("--data-dir", help="The folder to fetch into. Default: $SHOWDOWN_DATA, or the cache.")
     ] = None,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds a server may say nothing.")] = 30.0,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds to wait for an answer from a server.")] = 30.0,
     as_json: AsJson = False,
 ) -> None:
     """Fetch data sets that are not here yet, and verify those that are."""
@@ -89,7 +89,7 @@ def verify_command(
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Read data files through and hold them against their checksums."""
+    """Read data files and compare them with their checksums."""
     from showdown.data import verify
     from showdown.data.locate import find
     from showdown.data.unpack import Unusable
@@ -122,7 +122,7 @@ def path_command(
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print where a data set's files lie, or where downloads go."""
+    """Print where a data set's files are, or where downloads go."""
     from showdown.data.catalogue import dataset
     from showdown.data.locate import folders, require
 
@@ -155,7 +155,7 @@ def _files(entry: Dataset, data_dir: Path | None) -> list[dict[str, Any]]:
 
 
 def _print(rows: list[dict[str, Any]], as_json: bool) -> None:
-    """Print what became of each file; a failure was told on stderr already, and makes the exit code 1."""
+    """Print what became of each file; a failure was already printed to stderr, and makes the exit code 1."""
     if as_json:
         console.data_json(rows)
     else:

@@ -62,7 +62,7 @@ def figure_command(
         directory=directory,
         full=full,
         seed=seed or 0,
-        policies=chosen(policies, "policy", _policies_there(directory, published)) if policies else None,
+        policies=chosen(policies, "policy", _known_policies(directory, published)) if policies else None,
         problem=problem,
         published=published,
         bar=console.progress,
@@ -72,7 +72,7 @@ def figure_command(
     console.data(str(path))
 
 
-def _policies_there(directory: Path, published: bool) -> list[str]:
+def _known_policies(directory: Path, published: bool) -> list[str]:
     if published:
         from showdown.analysis.published import published as numbers
 

@@ -61,14 +61,16 @@ def inspect_command(
         console.data(_text(about))
 
 
-def _describe(file: Path, told: str, table: pd.DataFrame, found: BanditTable, fields: dict[str, str]) -> dict[str, Any]:
+def _describe(
+    file: Path, written: str, table: pd.DataFrame, found: BanditTable, fields: dict[str, str]
+) -> dict[str, Any]:
     import numpy as np
 
     from showdown.data.choose_columns import possible_labels
 
     about: dict[str, Any] = {
         "file": str(file),
-        "written": told,
+        "written": written,
         "rows": found.rows,
         "rows_left_out": found.rows_left_out,
         "context_dim": found.context_dim,
@@ -113,7 +115,7 @@ def _text(about: dict[str, Any]) -> str:
     kept = [column for column in about["columns"] if column["treatment"] != "dropped"]
     dropped = [column for column in about["columns"] if column["treatment"] == "dropped"]
     used = sum(column["dims"] > 0 for column in kept)
-    left_out = f"; {about['rows_left_out']:,} more left out for want of a label" if about["rows_left_out"] else ""
+    left_out = f"; {about['rows_left_out']:,} more left out without a label" if about["rows_left_out"] else ""
     lines = [
         f"{about['file']}: {about['written']}",
         f"rows               {about['rows']:,}{left_out}",
@@ -176,7 +178,7 @@ def _next(about: dict[str, Any]) -> list[str]:
 
 
 def _grid(rows: list[tuple[str, ...]]) -> list[str]:
-    """Rows in aligned columns; figures stand to the right."""
+    """Rows in aligned columns; numbers are aligned to the right."""
     widths = [max(len(row[position]) for row in rows) for position in range(len(rows[0]))]
     figures = [all(re.fullmatch(r"[-+\d.,%e]*", row[position]) for row in rows[1:]) for position in range(len(rows[0]))]
     return [

@@ -102,7 +102,7 @@ def _suite(
 
 
 def _engine(engine: str | None, processes: int | None) -> tuple[str, int]:
-    """The engine's name and the number of processes, from what was said of either."""
+    """The engine's name and the number of processes, from the options given."""
     if engine is None:
         engine = "local" if processes in (None, 1) else "processes"
     if engine == "local" and (processes or 1) > 1:
@@ -159,14 +159,14 @@ def _print_results(results: list[Result], out: Path, as_json: bool) -> None:
         console.data(f"nothing to do: all {len(results)} cells are already in {out}")
         return
     counts = {status: sum(result.status == status for result in new) for status in {result.status for result in new}}
-    told = ", ".join(
+    summary = ", ".join(
         f"{count} {status}" for status, count in sorted(counts.items(), key=lambda pair: pair[0] != "done")
     )
     found = len(results) - len(new)
     compiling = sum(result.compile_seconds for result in new)
     running = sum(result.run_seconds for result in new)
     console.data(
-        f"{told}{f', {found} already there' if found else ''} in {out} "
+        f"{summary}{f', {found} already there' if found else ''} in {out} "
         f"(compiling {compiling:.1f} s, running {running:.1f} s)"
     )
 
@@ -214,8 +214,8 @@ def _print_plan(suite: Suite, planned: list[Planned], store: Store, as_json: boo
         size = f"{cell.trials} trials × {cell.problem.horizon} steps, seed {cell.seed}"
         console.data(f"{'there' if item.done else 'to do'}  {cell.label}  ({size})")
     basis = "from measured rates" if todo and known == len(todo) else "a rough guess for what was never run here"
-    told = f"about {_duration(seconds)}, {basis}" if todo else "nothing to do"
-    console.data(f"{suite.name}: {len(planned)} cells, {len(planned) - len(todo)} already there; {told}")
+    summary = f"about {_duration(seconds)}, {basis}" if todo else "nothing to do"
+    console.data(f"{suite.name}: {len(planned)} cells, {len(planned) - len(todo)} already there; {summary}")
 
 
 def _duration(seconds: float) -> str:

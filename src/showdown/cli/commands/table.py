@@ -1,4 +1,4 @@
-"""`showdown table`: what the store says, as one table of policies × problems, beside the paper's numbers if asked."""
+"""`showdown table`: the cells of a store as one table of policies × problems, with the paper's numbers if asked."""
 
 from __future__ import annotations
 
@@ -50,7 +50,9 @@ def table_command(
     expected: Annotated[bool, typer.Option("--expected", help="Regret of mean rewards, not of drawn ones.")] = False,
     output: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "text",
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
-    against: Annotated[str | None, typer.Option(help=f"Published numbers beside ours: {' or '.join(SOURCES)}.")] = None,
+    against: Annotated[
+        str | None, typer.Option(help=f"Compare with published numbers: {' or '.join(SOURCES)}.")
+    ] = None,
     policies: Annotated[
         str | None, typer.Option("--policies", "--policy", help="Show only these rows: A,B[field=value],Lin*")
     ] = None,

@@ -40,9 +40,9 @@ def verify_command(
             if finding.reason and finding.state != VERIFIED:
                 console.data(f"{finding.state}: {finding.reason.removesuffix(' and was left out')}")
         sealed = sum(finding.state == VERIFIED and bool(finding.reason) for finding in findings)
-        told = [f"{counts[VERIFIED]} verified{f' ({sealed} of them sealed now)' if sealed else ''}"]
-        told += [f"{counts[state]} {state}" for state in (UNVERIFIED, DAMAGED) if counts[state] or state == DAMAGED]
-        console.data(f"{directory}: {', '.join(told)}")
+        parts = [f"{counts[VERIFIED]} verified{f' ({sealed} of them sealed now)' if sealed else ''}"]
+        parts += [f"{counts[state]} {state}" for state in (UNVERIFIED, DAMAGED) if counts[state] or state == DAMAGED]
+        console.data(f"{directory}: {', '.join(parts)}")
         if counts[UNVERIFIED]:
             console.data(f"unverified cells have no checksum; `showdown verify --seal {directory}` adds it")
         if counts[DAMAGED]:

@@ -37,7 +37,7 @@ def draw(request: Request) -> matplotlib.figure.Figure:
 
 
 FIGURE = Figure(
-    summary="Bayes by Backprop on a linear model at several training budgets, beside exact posteriors",
+    summary="Bayes by Backprop on a linear model at several training budgets, and exact posteriors",
     draw=draw,
     options=("full", "seed"),
     place=5,
