@@ -77,6 +77,8 @@ class Reader:
         try:
             return record_file.read_file(path)
         except FileNotFoundError:
+            if path.is_symlink():
+                self._leave_out(path, NotARecord("is a link to nothing"))
             return None
         except NotARecord as error:
             self._leave_out(path, error)

@@ -1,0 +1,60 @@
+"""Attack what is stored, at length, and print the table of docs/reliability.md. About five minutes on two cores.
+
+python benchmarks/attack.py            # all
+python benchmarks/attack.py damage     # one kind: damage, lies or sharing
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+from attacks import Score, damage, lies, sharing
+
+FLIPS, KILLS = 3000, 40
+Attack = Callable[[Path], Score]
+ATTACKS: dict[str, list[Attack]] = {
+    "damage": [
+        lambda folder: damage.damaged_files(folder, ".parquet", damage.flip, FLIPS),
+        lambda folder: damage.damaged_files(folder, ".json", damage.flip, FLIPS),
+        lambda folder: damage.damaged_files(folder, ".parquet", damage.cut, FLIPS // 10),
+        lambda folder: damage.damaged_files(folder, ".json", damage.cut, FLIPS // 10),
+        lambda folder: damage.swaps(folder, ".parquet", cells=12),
+        lambda folder: damage.swaps(folder, ".json", cells=12),
+        lambda folder: damage.damaged_cache(folder, FLIPS),
+    ],
+    "lies": [lies.lying_records],
+    "sharing": [
+        sharing.names_of_writers,
+        sharing.runs_on_one_store,
+        lambda folder: sharing.killed_writers(folder, KILLS),
+    ],
+}
+
+
+def scores(kinds: list[str]) -> Iterator[Score]:
+    for kind in kinds:
+        for attack in ATTACKS[kind]:
+            with tempfile.TemporaryDirectory() as folder:
+                began = time.monotonic()
+                yield attack(Path(folder) / "store")
+                print(f"{time.monotonic() - began:.0f} s", file=sys.stderr)
+
+
+def main() -> int:
+    print("| attack | tried | silent | lost | crashed |\n|---|---:|---:|---:|---:|")
+    withstood = True
+    for score in scores(sys.argv[1:] or list(ATTACKS)):
+        withstood &= score.withstood
+        print(f"| {score.attack} | {score.tried:,} | {score.silent} | {score.lost} | {score.crashed} |", flush=True)
+    return 0 if withstood else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
