@@ -1,0 +1,245 @@
+"""The verdict: which method is best, which others cannot be told from it, the cheapest of these, and how sure that is.
+
+One function, so that tables, the page, the last lines of `run`, and `recommend` cannot disagree. On one problem methods
+are compared trial by trial (`with_best.py`), over several by mean ranks (`over_problems.py`). There is no best method
+without an interval. Uniform and the best fixed action are references: shown, and compared with the best, but never
+named as its rivals. docs/verdicts.md says how to read one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from showdown.analysis.coverage import REFERENCES, Coverage, coverage
+from showdown.analysis.measured import measured
+from showdown.analysis.over_problems import over_problems
+from showdown.analysis.summary import BASELINE
+from showdown.analysis.with_best import difference, interval, values_of, with_best
+from showdown.metrics import COMMONEST, MAIN, metric_named
+from showdown.metrics.metric import Metric
+
+RANK_UNIT = "mean rank"
+
+
+@dataclass(frozen=True)
+class Rival:
+    """Another policy, or a reference, and how far it is behind the best; negative where it is ahead."""
+
+    policy: str
+    value: float  # in the verdict's unit, as are the next three
+    difference: float
+    low: float | None  # the interval of the difference, corrected for the number of comparisons
+    high: float | None
+    p_value: float | None  # corrected likewise
+    behind: bool  # clearly worse than the best
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """JSON-able by `to_json`; `sentence` says it in plain English."""
+
+    metric: str
+    title: str  # of the metric, as a sentence says it
+    smaller_is_better: bool
+    unit: str  # of `value`: the metric's own, "% of Uniform", or "mean rank"
+    problems: tuple[str, ...]  # that the verdict is about
+    best: str | None = None  # None: there is no verdict, and `reason` says why
+    value: float | None = None
+    low: float | None = None  # 95 % interval of `value`
+    high: float | None = None
+    tied: tuple[str, ...] = ()  # methods that cannot be told from the best, the nearest first
+    rivals: tuple[Rival, ...] = ()  # all other methods, the nearest first
+    references: tuple[Rival, ...] = ()  # Uniform and the best fixed action, compared with the best
+    cheapest: str | None = None  # the fastest of the best and those tied with it
+    cheapest_reason: str = ""  # its time per step, or why no cheapest is named
+    sure: str = "no interval"  # "very sure", "sure", "a tie" or "no interval"
+    p_value: float | None = None  # that the nearest rival is as good, corrected for the number of comparisons
+    test: str = ""  # what `p_value` is of
+    reason: str = ""  # why there is no best
+    coverage: dict[str, int] = field(default_factory=dict)  # policy to how many of all problems it played
+    all_problems: int = 0  # that any policy played
+    left_out: tuple[str, ...] = ()  # policies that did not play all of `problems`
+    trials: tuple[int, int] = (0, 0)  # the smallest and the largest number of a cell
+    warnings: tuple[str, ...] = ()  # when not to believe it
+
+    @property
+    def ties(self) -> tuple[str, ...]:
+        """The best and all that cannot be told from it: what a table marks."""
+        return () if self.best is None else (self.best, *self.tied)
+
+    @property
+    def beats_references(self) -> bool:
+        """Whether the best is clearly better than chance and than the best fixed action, where they are known."""
+        return all(reference.behind for reference in self.references)
+
+    @property
+    def sentence(self) -> str:
+        from showdown.analysis.verdict_words import sentence
+
+        return sentence(self)
+
+    def to_json(self) -> dict[str, Any]:
+        plain = {"sentence": self.sentence, **dataclasses.asdict(self)}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
+
+
+def verdict(
+    frame: pd.DataFrame,
+    metric: str = MAIN,
+    *,
+    expected: bool = False,
+    problems: Sequence[str] | None = None,
+    seconds: Mapping[tuple[str, str], float] | None = None,
+    no_times: str = "",
+    warnings: Sequence[str] = (),
+) -> Verdict:
+    """Of the cells of a frame, one per (policy, problem) as `selection.select` chooses them.
+
+    `seconds` is the time of one step by (policy, problem), for naming the cheapest; `no_times` says why times must not
+    be compared, where they must not. `validity.judged` gives both, and the warnings.
+    """
+    asked = metric_named(metric)
+    rows = frame if problems is None else frame[frame["problem"].isin(problems)]
+    rows = rows if asked.cell else measured(rows, asked, expected).frame
+    found = coverage(rows)
+    rows = rows[rows["problem"].isin(found.problems) & rows["policy"].isin(found.policies)]
+    counts = rows.groupby(["policy", "problem"])["trial"].size()
+    about: dict[str, Any] = {
+        "metric": asked.column(expected) if not asked.cell else asked.name,
+        "title": asked.title,
+        "smaller_is_better": asked.smaller_is_better,
+        "unit": asked.unit,
+        "problems": tuple(found.problems),
+        "coverage": found.played,
+        "all_problems": found.total,
+        "left_out": tuple(found.left_out),
+        "trials": (int(counts.min()), int(counts.max())) if len(counts) else (0, 0),
+        "warnings": tuple(warnings),
+    }
+    reason = _no_verdict(rows, found, asked)
+    if reason:
+        return Verdict(**about, reason=reason)
+    column = asked.column(expected)
+    about |= _one_problem(rows, asked, column) if len(found.problems) == 1 else _several(rows, asked, column)
+    if about["best"] is None:
+        return Verdict(**about)
+    cheapest, why = _cheapest((about["best"], *about["tied"]), found.problems, seconds, no_times)
+    return Verdict(**about, cheapest=cheapest, cheapest_reason=why)
+
+
+def _no_verdict(rows: pd.DataFrame, found: Coverage, metric: Metric) -> str:
+    if metric.cell:
+        return "a cell has one time and no interval"
+    if not found.total:
+        return f"no cell holds the {metric.title}"
+    if not found.problems:
+        return "no problem was played by all of the methods"
+    if not set(found.policies) - REFERENCES:
+        return "no method was played besides Uniform"
+    return ""
+
+
+def _one_problem(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, Any]:
+    values = values_of(rows, column)
+    methods = values[[name for name in values if name not in REFERENCES]]
+    worse = 1 if metric.smaller_is_better else -1
+    scale, unit = _scale(values, metric)
+    best, others = with_best(methods, metric.smaller_is_better)
+    low, high = interval(values[best])
+    if math.isnan(low) or any(math.isnan(found.low) for found in others.values()):
+        return {"best": None, "reason": "fewer than two trials in common give no interval", "unit": metric.unit}
+    against = {name: values[name] for name in values if name in REFERENCES}
+    if metric.fixed_column in rows and column == metric.name:
+        fixed = rows.drop_duplicates("trial").set_index("trial")[metric.fixed_column]
+        against |= {COMMONEST: fixed} if fixed.notna().sum() > 1 else {}
+    rivals = tuple(_rival(name, values[name], item, scale) for name, item in others.items())
+    references = tuple(
+        _rival(name, item, difference(item, values[best], worse=worse), scale) for name, item in against.items()
+    )
+    p_value = max((rival.p_value or 0.0 for rival in rivals), default=None)
+    tied = tuple(rival.policy for rival in rivals if not rival.behind)
+    return {
+        "best": best,
+        "value": scale * float(values[best].mean()),
+        "low": scale * low,
+        "high": scale * high,
+        "unit": unit,
+        "rivals": rivals,
+        "references": references,
+        "tied": tied,
+        "sure": _sure(p_value, bool(tied)),
+        "p_value": p_value,
+        "test": "paired t test over trials, Bonferroni",
+    }
+
+
+def _scale(values: pd.DataFrame, metric: Metric) -> tuple[float, str]:
+    """What numbers are multiplied by, and their unit then: relative to Uniform where it was played."""
+    mean = float(values[BASELINE].mean()) if metric.baseline == BASELINE and BASELINE in values else 0.0
+    return (100 / mean, f"% of {BASELINE}") if mean > 0 else (1.0, metric.unit)
+
+
+def _rival(name: str, values: pd.Series, found: Any, scale: float) -> Rival:
+    numbers = (scale * number for number in (float(values.mean()), found.mean, found.low, found.high))
+    value, mean, low, high = (None if math.isnan(number) else number for number in numbers)
+    p_value = None if math.isnan(found.p_value) else found.p_value
+    return Rival(name, value or 0.0, mean or 0.0, low, high, p_value, found.told_apart and found.mean > 0)
+
+
+def _several(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, Any]:
+    methods = rows[~rows["policy"].isin(REFERENCES)]
+    if methods["policy"].nunique() < 2:
+        return {"best": None, "reason": "only one method was played on all of these problems"}
+    if methods.groupby(["policy", "problem"])["trial"].size().min() < 2:
+        return {"best": None, "reason": "a cell of one trial gives no interval"}
+    found = over_problems(methods, column, metric.smaller_is_better)
+    rivals = tuple(
+        Rival(name, found.ranks[name], item.mean, item.low, item.high, item.p_value, item.told_apart)
+        for name, item in found.differences.items()
+    )
+    tied = tuple(rival.policy for rival in rivals if not rival.behind)
+    return {
+        "best": found.best,
+        "value": found.rank,
+        "low": found.low,
+        "high": found.high,
+        "unit": RANK_UNIT,
+        "rivals": rivals,
+        "tied": tied,
+        "sure": _sure(found.p_value, bool(tied)),
+        "p_value": found.p_value,
+        "test": found.test,
+    }
+
+
+def _sure(p_value: float | None, tied: bool) -> str:
+    if tied:
+        return "a tie"
+    return "sure" if p_value is not None and p_value >= 0.001 else "very sure"
+
+
+def _cheapest(
+    names: tuple[str, ...], problems: Sequence[str], seconds: Mapping[tuple[str, str], float] | None, no_times: str
+) -> tuple[str | None, str]:
+    """The fastest of some policies over the problems, and its time per step; or None and why."""
+    if no_times or not seconds:
+        return None, no_times or "no times are known"
+    total = {name: sum(seconds.get((name, problem), math.nan) for problem in problems) for name in names}
+    if any(math.isnan(value) for value in total.values()):
+        return None, "no times are known of some of them"
+    cheapest = min(names, key=lambda name: total[name])
+    each = total[cheapest] / len(problems)
+    return cheapest, f"{_duration(each)} per step"
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-6:.2g} µs"

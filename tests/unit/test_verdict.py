@@ -1,0 +1,150 @@
+"""Verdicts: what may be claimed, and that the old false headlines cannot come back."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from showdown.analysis.coverage import coverage
+from showdown.analysis.verdict import verdict
+from showdown.analysis.with_best import with_best
+
+
+@pytest.fixture
+def drawn(frame_of):
+    """Call with {(policy, problem): mean}: 12 trials with luck that all policies of a trial share, and noise of 1."""
+
+    def make(means: dict, trials: int = 12, noise: float = 1.0):
+        generator = np.random.default_rng(5)
+        problems = dict.fromkeys(problem for _, problem in means)
+        luck = {problem: 20 * generator.standard_normal(trials) for problem in problems}
+        return frame_of(
+            {
+                (policy, problem): list(mean + luck[problem] + noise * generator.standard_normal(trials))
+                for (policy, problem), mean in means.items()
+            }
+        )
+
+    return make
+
+
+def test_a_clear_winner_is_named_with_its_interval(drawn):
+    found = verdict(drawn({("Uniform", "x"): 200, ("A", "x"): 100, ("B", "x"): 103}))
+    assert (found.best, found.tied, found.sure) == ("A", (), "very sure")
+    assert found.low < found.value < found.high
+    assert found.unit == "% of Uniform"
+    assert [rival.policy for rival in found.rivals] == ["B"]  # Uniform is no rival
+    assert [reference.policy for reference in found.references] == ["Uniform"]
+    assert found.sentence.startswith("A has the lowest cumulative regret on x (")
+    assert "Uniform" not in found.sentence.replace("% of Uniform", "")
+
+
+def test_false_claim_of_a_three_way_tie(drawn):
+    """The lowest mean of three that do not differ is no winner: all three are named, and the fourth is behind."""
+    found = verdict(drawn({("A", "x"): 100, ("B", "x"): 100.1, ("C", "x"): 99.9, ("D", "x"): 110}))
+    assert sorted(found.ties) == ["A", "B", "C"]
+    assert found.sure == "a tie"
+    assert found.p_value > 0.05
+    assert found.sentence.startswith("No single winner on x: ")
+    assert all(name in found.sentence for name in "ABC")
+    assert "winner" not in found.sentence.removeprefix("No single winner")
+
+
+def test_false_claim_of_unequal_coverage(drawn):
+    """A policy that played the one problem it is good at has no better mean rank than those that played all six."""
+    names = [f"p{number}" for number in range(6)]
+    means = {("A", name): 100 for name in names} | {("B", name): 120 for name in names} | {("Lucky", "p0"): 50}
+    found = verdict(drawn(means))
+    assert found.best == "A"
+    assert found.left_out == ("Lucky",)
+    assert found.coverage == {"A": 6, "B": 6, "Lucky": 1}
+    assert "Lucky" not in found.sentence
+
+
+def test_false_claim_of_the_best_mean_rank_at_p_028(drawn):
+    """The old page crowned the lowest mean rank where Friedman's test said p = 0.28."""
+    orders = ["ABC", "ABC", "ABC", "ACB", "BAC", "CAB", "BCA"]  # sums of ranks 11, 14, 17: 606/7 − 84 = 2.571
+    means = {(name, f"p{i}"): 100 + 10 * order.index(name) for i, order in enumerate(orders) for name in "ABC"}
+    found = verdict(drawn(means))
+    assert found.test == "Friedman's test"
+    assert found.p_value == pytest.approx(math.exp(-2.571 / 2), abs=0.001)
+    assert set(found.tied) == {"B", "C"}
+    assert found.sentence.startswith("No single winner over 7 problems: A, ")
+    assert "p = 0.28" in found.sentence
+
+
+def test_many_problems_with_one_order_give_a_winner(drawn):
+    means = {(name, f"p{i}"): 100 + 10 * "ABC".index(name) for i in range(12) for name in "ABC"}
+    found = verdict(drawn(means))
+    assert (found.best, found.tied, found.value, found.unit) == ("A", (), 1.0, "mean rank")
+    assert found.test == "Nemenyi's test"
+
+
+def test_two_problems_never_give_a_winner(drawn):
+    means = {(name, problem): 100 + 50 * "AB".index(name) for problem in "xy" for name in "AB"}
+    found = verdict(drawn(means))
+    assert (found.best, found.tied, found.test) == ("A", ("B",), "sign test")
+
+
+def test_one_trial_gives_no_best(frame_of):
+    found = verdict(frame_of({("A", "x"): [1], ("B", "x"): [5]}))
+    assert found.best is None
+    assert found.ties == ()
+    assert found.sentence == "No verdict on x: fewer than two trials in common give no interval."
+
+
+def test_time_gives_no_best(drawn):
+    assert verdict(drawn({("A", "x"): 1, ("B", "x"): 2}), "time").best is None
+
+
+def test_a_method_that_is_no_better_than_chance_is_not_praised(drawn):
+    found = verdict(drawn({("Uniform", "x"): 100, ("A", "x"): 100, ("B", "x"): 110}))
+    assert not found.beats_references
+    assert found.sentence.endswith("It is not clearly better than choosing at random.")
+
+
+def test_larger_rewards_win(drawn):
+    found = verdict(drawn({("A", "x"): 100, ("B", "x"): 110}), "reward")  # rewards are 1000 minus these
+    assert (found.best, found.smaller_is_better) == ("A", False)
+    assert found.rivals[0].difference > 0
+    assert "the highest mean reward" in found.sentence
+
+
+def test_the_cheapest_of_a_tie_is_named_unless_times_cannot_be_compared(drawn):
+    frame = drawn({("A", "x"): 100, ("B", "x"): 100.1, ("C", "x"): 150})
+    seconds = {("A", "x"): 2e-3, ("B", "x"): 5e-6, ("C", "x"): 1e-9}
+    found = verdict(frame, seconds=seconds)
+    assert (found.cheapest, found.cheapest_reason) == ("B", "5 µs per step")
+    assert found.sentence.endswith("The cheapest of these is B (5 µs per step).")
+    found = verdict(frame, seconds=seconds, no_times="two kinds of hardware")
+    assert (found.cheapest, found.cheapest_reason) == (None, "two kinds of hardware")
+
+
+def test_a_verdict_is_json(drawn):
+    found = json.loads(json.dumps(verdict(drawn({("A", "x"): 1, ("B", "x"): 2})).to_json(), allow_nan=False))
+    assert found["best"] == "A"
+    assert found["rivals"][0]["policy"] == "B"
+
+
+def test_the_true_best_is_rarely_counted_as_behind():
+    """Of ten equal policies, the chance that a given one is excluded is far below 5 %, whoever was picked as best."""
+    generator = np.random.default_rng(1)
+    excluded = 0
+    for _ in range(200):
+        values = pd.DataFrame(generator.standard_normal((8, 10)), columns=list("ABCDEFGHIJ"))
+        _, others = with_best(values, smaller_is_better=True)
+        excluded += "A" in others and others["A"].told_apart
+    assert excluded <= 10
+
+
+def test_coverage_prefers_all_problems_then_the_largest_complete_table(frame_of):
+    one = [1.0, 2.0]
+    full = frame_of({(name, problem): one for name in "AB" for problem in "xy"} | {("C", "x"): one})
+    assert coverage(full)[:2] == (["A", "B"], ["x", "y"])
+    ragged = frame_of({("A", p): one for p in "wxyz"} | {("B", p): one for p in "xyz"} | {("C", "w"): one})
+    assert coverage(ragged)[:2] == (["A", "B"], ["x", "y", "z"])
+    assert coverage(frame_of({("A", "x"): one, ("B", "y"): one})).problems == []
