@@ -37,11 +37,11 @@ def test_dry_run_plays_nothing(showdown, tmp_path):
     answer = showdown("run", "--dry-run")
     assert answer.code == 0
     assert "LinFullPost on wheel-0.99" in answer.out
-    assert "0 already there; about" in answer.out
+    assert "0 already done; about" in answer.out
     assert not (tmp_path / "results").exists()
     showdown("run", *TINY)
     told = showdown("run", *TINY, "--dry-run")
-    assert told.out.count("there  ") == 2
+    assert told.out.count("done   ") == 2
     assert "nothing to do" in told.out
     more = showdown("run", *TINY, "--seed", "1", "--dry-run", "--json").json
     assert more["measured_cells"] == 2

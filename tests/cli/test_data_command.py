@@ -63,7 +63,7 @@ def test_fetch_then_list_path_and_verify(showdown, catalogue, home):
     fetched = showdown("data", "fetch", "toy")
     assert (fetched.code, fetched.err) == (0, "")  # not a terminal: no bar, no talk
     assert fetched.out == f"toy        fetched: {home / 'toy' / 'toy.csv'}\n"
-    assert "already there, verified" in showdown("data", "fetch", "toy").out
+    assert "already present, verified" in showdown("data", "fetch", "toy").out
     assert f"verified: {home / 'toy' / 'toy.csv'}" in showdown("data", "list").out
     assert showdown("data", "path", "toy").out == f"{home / 'toy' / 'toy.csv'}\n"
     assert showdown("data", "path", "--json").json == [str(home)]

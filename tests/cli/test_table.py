@@ -172,7 +172,7 @@ def test_accuracy_is_shown_on_problems_with_labels(show, results):
         (["--against", "paper", "--absolute"], "leave out --absolute"),
         (["--metric", "time", "--expected"], "no meaning"),
         (["--against", "paper-linear", "--metric", "time"], "nothing was published"),
-        (["--policies", "LinFulPost"], "'LinFulPost' is stored there; did you mean 'LinFullPost'"),
+        (["--policies", "LinFulPost"], "'LinFulPost' is in the store; did you mean 'LinFullPost'"),
         (["--policies", "LinPost"], "none of the cells that were asked for is finished"),
         (["--policies", ","], "no policy is named"),
         (["--problems", "song"], "problem 'song'"),

@@ -1,1 +1,1 @@
-"""suite → plan → run → store: what is to be played, what is already there, playing it, keeping it."""
+"""suite → plan → run → store: what is to be played, what is already stored, playing it, storing it."""

@@ -9,19 +9,19 @@ from collections.abc import Iterable
 from showdown.errors import UsageError
 
 
-def chosen(text: str | None, noun: str, there: Iterable[str]) -> list[str] | None:
+def chosen(text: str | None, noun: str, stored: Iterable[str]) -> list[str] | None:
     """The store's names that `A,B*` asks for, in the order asked; None for all."""
     from showdown.registry import split_outside_brackets
 
     if text is None:
         return None
-    known = list(dict.fromkeys(there))
+    known = list(dict.fromkeys(stored))
     names: dict[str, None] = {}
     for name in split_outside_brackets(text):
         pattern = name.replace("[", "[[]")  # a bracket is an override here, not a set of letters
         matches = [one for one in known if fnmatch.fnmatchcase(one, pattern)]
         if not matches:
-            raise UsageError(f"no cell of the {noun} {name!r} is stored there{near(name, known)}")
+            raise UsageError(f"no cell of the {noun} {name!r} is in the store{near(name, known)}")
         names.update(dict.fromkeys(matches))
     if not names:
         raise UsageError(f"no {noun} is named in {text!r}")

@@ -1,6 +1,6 @@
 """Fetching a data set: mirrors in order, unpacked, checked, and only then renamed into place.
 
-Everything is done in a temporary folder next to the file, so a failure leaves what was there before, and two
+Everything is done in a temporary folder next to the file, so a failure leaves what was present before, and two
 processes that fetch at once end with one good file. A download that was cut short is started afresh.
 """
 
@@ -33,7 +33,7 @@ Progress = Callable[[str, int, int], None]  # address, bytes received, bytes exp
 @dataclass(frozen=True)
 class Fetched:
     path: Path
-    url: str | None  # where it came from; None if it was there, and right, already
+    url: str | None  # where it came from; None if it was already present and right
 
 
 def fetch(
@@ -42,16 +42,16 @@ def fetch(
     """Make sure that every file of a data set is on this machine, and right."""
     entry = dataset(name)
     found = [find(entry, file, data_dir) for file in entry.files]
-    there = [path is not None and _is_right(path, file) for path, file in zip(found, entry.files, strict=True)]
-    outcome = [Fetched(path, None) for path, right in zip(found, there, strict=True) if path is not None and right]
-    if all(there):
+    present = [path is not None and _is_right(path, file) for path, file in zip(found, entry.files, strict=True)]
+    outcome = [Fetched(path, None) for path, right in zip(found, present, strict=True) if path is not None and right]
+    if all(present):
         return outcome
     folder = folders(data_dir)[0] / entry.name
     work = None
     try:
         work = _work_folder(folder)
         get = _Getter(work, progress, timeout)
-        for file, right in zip(entry.files, there, strict=True):
+        for file, right in zip(entry.files, present, strict=True):
             if not right:
                 outcome.append(_fetch_file(entry, file, folder / file.name, get))
     except OSError as error:

@@ -79,7 +79,7 @@ def fetch_command(
             rows.append({"name": entry.name, "status": "failed", "path": None, "url": None, "error": str(error)})
             continue
         for item in fetched:
-            status = "fetched" if item.url else "already there, verified"
+            status = "fetched" if item.url else "already present, verified"
             rows.append({"name": entry.name, "status": status, "path": str(item.path), "url": item.url, "error": None})
     _print(rows, as_json)
 

@@ -76,7 +76,7 @@ def run_command(
         with _terminated_like_interrupted():
             results = _play(planned, player, limits)
     except KeyboardInterrupt as stop:
-        console.warn(f"stopped; every finished cell is kept in {out}, and the same command goes on from there")
+        console.warn(f"stopped; every finished cell is kept in {out}, and the same command continues from there")
         raise typer.Exit(143 if isinstance(stop, Terminated) else 130) from None
     _print_results(results, out, as_json)
     if any(result.status not in ("done", "skipped") for result in results):
@@ -166,7 +166,7 @@ def _print_results(results: list[Result], out: Path, as_json: bool) -> None:
     compiling = sum(result.compile_seconds for result in new)
     running = sum(result.run_seconds for result in new)
     console.data(
-        f"{summary}{f', {found} already there' if found else ''} in {out} "
+        f"{summary}{f', {found} already done' if found else ''} in {out} "
         f"(compiling {compiling:.1f} s, running {running:.1f} s)"
     )
 
@@ -212,10 +212,10 @@ def _print_plan(suite: Suite, planned: list[Planned], store: Store, as_json: boo
     for item in planned:
         cell = item.cell
         size = f"{cell.trials} trials × {cell.problem.horizon} steps, seed {cell.seed}"
-        console.data(f"{'there' if item.done else 'to do'}  {cell.label}  ({size})")
+        console.data(f"{'done ' if item.done else 'to do'}  {cell.label}  ({size})")
     basis = "from measured rates" if todo and known == len(todo) else "a rough guess for what was never run here"
     summary = f"about {_duration(seconds)}, {basis}" if todo else "nothing to do"
-    console.data(f"{suite.name}: {len(planned)} cells, {len(planned) - len(todo)} already there; {summary}")
+    console.data(f"{suite.name}: {len(planned)} cells, {len(planned) - len(todo)} already done; {summary}")
 
 
 def _duration(seconds: float) -> str:

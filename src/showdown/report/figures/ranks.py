@@ -62,7 +62,7 @@ def ranked(request: Request) -> pd.DataFrame:
     if request.policies is not None:
         each = each[each["policy"].isin(request.policies)]
     if each.empty:
-        raise UsageError("none of the policies asked for has a rank there")
+        raise UsageError("none of the policies asked for has a rank")
     return each
 
 

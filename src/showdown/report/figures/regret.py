@@ -51,13 +51,13 @@ def draw(request: Request) -> matplotlib.figure.Figure:
     return figure
 
 
-def _problem(request: Request, there: list[str]) -> str:
-    if request.problem is None and len(there) == 1:
-        return there[0]
+def _problem(request: Request, stored: list[str]) -> str:
+    if request.problem is None and len(stored) == 1:
+        return stored[0]
     if request.problem is None:
-        raise UsageError(f"say which problem to draw with --problem; there are {', '.join(there)}")
-    if request.problem not in there:
-        raise UsageError(f"no cell of the problem {request.problem!r} is finished there; there are {', '.join(there)}")
+        raise UsageError(f"say which problem to draw with --problem; there are {', '.join(stored)}")
+    if request.problem not in stored:
+        raise UsageError(f"no cell of the problem {request.problem!r} is finished there; there are {', '.join(stored)}")
     return request.problem
 
 
