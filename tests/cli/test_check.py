@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from showdown.policies import policies
+from showdown.config import at_least, config, param
+from showdown.policies import policies, uniform
 from showdown.problems import problems
+from showdown.testing import small
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "my_policy.py"
 
@@ -15,7 +17,8 @@ POLICY = """
 import jax
 import jax.numpy as jnp
 from showdown.config import config
-from showdown.policies import policies
+from showdown.config import at_least, config, param
+from showdown.policies import policies, uniform
 from showdown.policy import Policy
 
 @config
@@ -39,6 +42,7 @@ import jax.numpy as jnp
 from showdown.config import config
 from showdown.problem import Problem, ProblemSpec, Round
 from showdown.problems import problems
+from showdown.testing import small
 
 @config
 class {name}(Problem):
@@ -56,6 +60,11 @@ class {name}(Problem):
 
 problems.add("{name}", {name}())
 """
+
+
+@config
+class Picky(uniform.Uniform):
+    batch_size: int = param(16, "more than a check would use", at_least(9))
 
 
 @pytest.fixture(autouse=True)
@@ -117,6 +126,16 @@ def test_a_wrong_problem_is_a_sentence(showdown, tmp_path, request, episode, rew
     assert answer.json["wrong"] >= 1
     found = [check["wrong"] for check in answer.json["checks"] if check["wrong"]]
     assert any(sentence in text for text in found), found
+
+
+def test_a_file_of_the_project_is_checked_in_place(showdown):
+    answer = showdown("check", uniform.__file__)
+    assert answer.code == 0
+    assert answer.out.startswith("Uniform, a policy\n")
+
+
+def test_a_policy_that_cannot_be_made_small_is_checked_as_it_is():
+    assert small(Picky()).batch_size == 16
 
 
 def test_a_file_with_nothing_to_check_is_refused(showdown, tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from showdown.config import all_fields, override
+from showdown.errors import UsageError
 from showdown.policy import Policy
 
 P = TypeVar("P", bound=Policy)
@@ -31,4 +32,10 @@ def resized(policy: P, wanted: dict[str, Any]) -> P:
 
 
 def small(policy: P) -> P:
-    return resized(policy, SMALL)
+    """The policy at the sizes of `SMALL`, or as it is where its own checks refuse them."""
+    shrunk = resized(policy, SMALL)
+    try:
+        shrunk.check()
+    except UsageError:
+        return policy
+    return shrunk

@@ -11,6 +11,9 @@ from showdown.cli import console
 from showdown.errors import MissingDataError, ShowdownError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from showdown.registry import Entry, Registry
     from showdown.testing.promise import Promise
 
 
@@ -52,21 +55,33 @@ def check_command(
 def _subjects(file: Path) -> list[Subject]:
     from showdown.policies import policies
     from showdown.problems import problems
-    from showdown.registry import load_file
     from showdown.testing import POLICY_PROMISES, PROBLEM_PROMISES, small
     from showdown.testing.problem_promises import shortened
 
-    known = {*policies.names(), *problems.names()}
-    load_file(file)
-    found = [Subject(e.name, "policy", small(e.value), POLICY_PROMISES) for e in policies if e.name not in known]
+    new = _registered_by(file, policies, problems)
+    found = [Subject(entry.name, "policy", small(entry.value), POLICY_PROMISES) for entry in policies if new(entry)]
     found += [
-        Subject(entry.name, "problem", shortened(entry.value), PROBLEM_PROMISES)
-        for entry in problems
-        if entry.name not in known
+        Subject(entry.name, "problem", shortened(entry.value), PROBLEM_PROMISES) for entry in problems if new(entry)
     ]
     if not found:
         raise UsageError(f"{file} registers nothing: call policies.add(NAME, policy) or problems.add(NAME, problem)")
     return found
+
+
+def _registered_by(file: Path, *registries: Registry[Any]) -> Callable[[Entry[Any]], bool]:
+    """Load a file; the answer says of an entry of the registries whether this file added it."""
+    import showdown
+    from showdown.config import core
+    from showdown.registry import load_file
+
+    package = Path(showdown.__file__).resolve().parent
+    if file.resolve().is_relative_to(package):  # a part of this project, which is loaded already
+        parts = file.resolve().relative_to(package).with_suffix("").parts
+        module = ".".join((package.name, *parts))
+        return lambda entry: type(core(entry.value)).__module__ == module
+    known = {entry.name for registry in registries for entry in registry}
+    load_file(file)
+    return lambda entry: entry.name not in known
 
 
 def _finding(subject: Subject, promise: Promise) -> dict[str, Any]:
