@@ -51,6 +51,10 @@ class Problem(Configuration, ABC):
     def spec(self, tables: Tables) -> ProblemSpec:
         """The context dimension and the number of actions."""
 
+    def longest(self, tables: Tables) -> int | None:
+        """The most steps a trial can have: the rows of its data, where rows are played once; None: no limit."""
+        return None
+
     @abstractmethod
     def begin(self, key: jax.Array, tables: Tables) -> Episode:
         """Draw what varies by trial. A longer horizon must begin with the same steps as a shorter one."""

@@ -49,4 +49,5 @@ def simulate(
         compile_seconds=batches.compile_seconds,
         run_seconds=batches.run_seconds,
         batch_trials=batches.size,
+        rows=setting.problem.longest(setting.tables),
     )

@@ -23,7 +23,8 @@ def test_notes_of_one_kind_become_one_about_all_their_items():
         RankedOver(("x",), published_only=True),  # another kind: it says something else
     ]
     assert [str(note) for note in merged(notes)] == [
-        "not the paper's number of steps: x (10, not 20), y (10, not 30), z (1, not 2)",
+        "not compared with the paper (≠), which played another number of steps: "
+        "x (10, not 20), y (10, not 30), z (1, not 2)",
         "mean rank over x",
         "mean rank over x among published cells",
     ]

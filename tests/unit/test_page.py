@@ -57,7 +57,7 @@ def test_numbers_are_those_of_the_tables(page):
     assert exact["rank"]["cumulative"] == 3
     assert (cell(page, "LinGreedy", "wheel-0.5")["front"], exact["stuck"]) == (False, 0)
     by_name = {policy["name"]: policy for policy in page["policies"]}
-    assert by_name["LinGreedy"]["mean_rank"]["cumulative"] == 2
+    assert by_name["LinGreedy"]["mean_rank"]["cumulative"] == 1.5  # among those that played both problems
     assert by_name["LinGreedy"]["family"] == "Linear greedy"
 
 

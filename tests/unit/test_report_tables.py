@@ -53,17 +53,20 @@ def table() -> Table:
         "status": "timeout",
         "reason": "slow",
     }
-    return Table("a title, % of Uniform", rows, ["B", "A", NASTY], ["y", "x"], [RankedOver(("x",))], [failed])
+    best = {"x": ("B",), "y": ("B", NASTY)}
+    return Table(
+        "a title, % of Uniform", rows, ["B", "A", NASTY], ["y", "x"], [RankedOver(("x",))], [failed], best=best
+    )
 
 
 @pytest.fixture
 def compared(table) -> Table:
-    paper = table.rows.assign(paper_mean=[3.1, 9.9, math.nan, 7.0, math.nan], paper_sem=0.1)
-    paper["agrees"] = pd.Series([True, False, None, True, None], dtype=object)
-    return Table(table.title, paper, table.policies, table.problems)
+    paper = table.rows.assign(paper_mean=[3.1, 9.9, math.nan, 7.0, 8.0], paper_sem=0.1)
+    paper["agrees"] = pd.Series([True, False, None, True, None], dtype=object)  # the last is of other steps
+    return Table(table.title, paper, table.policies, table.problems, best=table.best)
 
 
-def test_the_grid_marks_the_lowest_of_each_column_and_all_that_are_equal(table):
+def test_the_grid_marks_all_that_tie_for_the_best(table):
     content = grid(table)
     assert content.headings == ["y", "x"]
     best = {
@@ -99,7 +102,7 @@ def test_text_is_aligned_and_says_everything(table):
     assert set(rule) == {"─"}
     ends = {line.rstrip("* ").rfind("0") for line in body if line.split()[0] != "B"}
     assert len(ends) == 1
-    assert lines[7] == "* best of its column"
+    assert lines[7] == "* best, or cannot be told from the best"
     assert lines[8:] == ["mean rank over x", "not shown: A on y (horizon 100, 4 trials, seed 0): timeout, slow"]
 
 
@@ -115,6 +118,7 @@ def test_text_beside_the_paper(compared):
     lines = text.write(compared).splitlines()
     assert lines[2].split() == ["policy", "y", "paper", "x", "paper"]
     assert re.split(r"\s{2,}", lines[4].strip()) == ["B", "7.00 ± 0.50* 7.00 ± 0.10 ✓", "1.25* 9.90 ± 0.10 ✗"]
+    assert "8.00 ± 0.10 ≠" in lines[6]  # another number of steps: marked, and not counted
     assert lines[-1] == "agreement: 2 of 3 cells"
 
 
@@ -169,13 +173,14 @@ def test_csv_and_json_hold_the_same_tidy_rows(compared):
     assert [row["policy"] for row in read] == [row["policy"] for row in rows]
     assert [row["mean"] for row in read] == [str(row["mean"]) for row in rows]
     assert [row["agrees"] for row in read] == ["True", "False", "True", "", ""]
-    assert list(read[0]) == [*SUMMARY, "paper_mean", "paper_sem", "agrees"]
+    assert list(read[0]) == [*SUMMARY, "paper_mean", "paper_sem", "agrees", "best"]
+    assert [row["best"] for row in rows] == [True, True, False, True, False]
 
 
 def test_without_the_paper_there_is_no_agreement(table):
     assert "agreement" not in json_format.value(table)
     assert json_format.value(table)["not_shown"][0]["status"] == "timeout"
-    assert set(json_format.value(table)["rows"][0]) == set(SUMMARY)
+    assert set(json_format.value(table)["rows"][0]) == {*SUMMARY, "best"}
 
 
 @pytest.fixture
@@ -197,7 +202,9 @@ def test_leaving_out_rows_and_columns_changes_no_number(frame):
         ("New", "mean_rank"),
         ("New", "wheel-0.5"),
     ]
-    assert all(row == full[row["policy"], row["problem"]] for row in records(few))
+    assert all(
+        {**row, "best": None} == {**full[row["policy"], row["problem"]], "best": None} for row in records(few)
+    )  # which is the best is said of what is shown
 
 
 def test_rank_rows(frame):
@@ -237,7 +244,7 @@ def test_ranks_beside_the_paper_need_one_of_its_ten_problems(frame):
     only = select(frame[frame["problem"] == "linear"])
     with pytest.raises(UsageError, match=RANKED_PROBLEMS[0]):
         build_table(only, Request(rank=True, source="paper"))
-    assert [str(note) for note in build_table(only, Request(rank=True)).notes] == ["mean rank over linear"]
+    assert next(str(note) for note in build_table(only, Request(rank=True)).notes) == "mean rank over linear"
 
 
 def test_ranks_are_over_the_problems_shown(frame):
@@ -247,7 +254,8 @@ def test_ranks_are_over_the_problems_shown(frame):
 
     assert ranks(["wheel-0.5"]) == {"LinFullPost": 1, "LinPost": 2, "New": 3, "Uniform": 4}
     assert ranks(["linear"]) == {"LinPost": 1, "Uniform": 2}
-    assert ranks(None) == {"LinFullPost": 1, "LinPost": 1.5, "New": 3, "Uniform": 3}
+    # on both problems there is one method: ranks are over the larger set of cells that can be compared
+    assert ranks(None) == ranks(["wheel-0.5"])
 
 
 def test_order_of_rows_known_asked_or_sorted(frame):
@@ -258,7 +266,7 @@ def test_order_of_rows_known_asked_or_sorted(frame):
     assert policies(policies=["New", "LinPost"]) == ["New", "LinPost"]
     assert policies(sort="wheel-0.5") == ["LinFullPost", "LinPost", "New", "Uniform"]
     assert policies(sort="linear") == ["LinPost", "Uniform", "LinFullPost", "New"]
-    assert policies(sort="rank", rank=True) == ["LinFullPost", "LinPost", "Uniform", "New"]
+    assert policies(sort="rank", rank=True) == ["LinFullPost", "LinPost", "New", "Uniform"]
     with pytest.raises(UsageError, match="sort by 'adult'"):
         policies(sort="adult")
 
@@ -273,7 +281,8 @@ def test_the_linear_tables_are_compared_in_absolute_numbers(frame_of):
 def test_times_in_seconds_are_not_held_against_the_paper(frame_of):
     cells = {("RMS", "statlog"): [0], ("BBB", "statlog"): [0], ("BBB", "adult"): [0]}
     table = build_table(
-        select(frame_of(cells, seconds={"RMS": 2.0, "BBB": 6.0})), Request(metric="time", source="paper")
+        select(frame_of(cells, seconds={"RMS": 2.0, "BBB": 6.0}, horizon=43_500)),
+        Request(metric="time", source="paper"),
     )
     rows = {(row["policy"], row["problem"]): row for row in records(table)}
     assert rows["BBB", "statlog"]["mean"] == pytest.approx(300)
@@ -286,29 +295,32 @@ def test_times_in_seconds_are_not_held_against_the_paper(frame_of):
 def test_notes_say_what_was_left_out_and_what_is_not_as_in_the_paper(frame, frame_of):
     more = frame_of({("Uniform", "wheel-0.5"): [1], ("LinPost", "wheel-0.5"): [1]}, horizon=500)
     both = pd.concat([frame, more], ignore_index=True)
-    assert [str(note) for note in build_table(select(both), Request(source="paper")).notes] == [
+    assert str(build_table(select(both), Request(source="paper")).notes[0]) == (
         "left out: 2 cells with horizon 500 on wheel-0.5 (the longest horizon is shown; --horizon chooses)"
-    ]
-    assert [str(note) for note in build_table(select(both, horizon=500), Request(source="paper")).notes] == [
-        "not the paper's number of steps: wheel-0.5 (500, not 20000)"
-    ]
+    )
+    short = build_table(select(both, horizon=500), Request(source="paper"))
+    assert str(short.notes[0]) == (
+        "not compared with the paper (≠), which played another number of steps: wheel-0.5 (500, not 20000)"
+    )
+    assert short.agreement["agreement"] == {"agree": 0, "compared": 0}
+    assert " ≠" in text.write(short)
 
 
 @pytest.fixture
 def rewards(frame_of) -> Table:
     """Rewards are 1000 minus these: B is best on x, A on y, and on y nobody reaches the best fixed action."""
-    cells = {("A", "x"): [70, 80], ("B", "x"): [10, 30], ("A", "y"): [200, 202], ("B", "y"): [300, 300]}
+    cells = {("A", "x"): [70, 80], ("B", "x"): [10, 20], ("A", "y"): [200, 202], ("B", "y"): [300, 302]}
     return build_table(select(frame_of(cells)), Request(metric="reward", rank=True))
 
 
 def test_the_largest_reward_is_best_in_every_format(rewards):
     assert rewards.title == "mean reward, mean ± standard error over 2 trials"
     best = {(policy, number) for policy, cells in grid(rewards).body for number, e in enumerate(cells) if e.best}
-    assert best == {("A", 0), ("B", 0), ("B", 1), ("A", 2)}  # both have mean rank 1.5
+    assert best == {("A", 0), ("B", 0), ("B", 1), ("A", 2)}  # two problems cannot tell them apart
     lines = {line.split()[0]: line for line in text.write(rewards).splitlines() if line[:2] in ("A ", "B ", "al")}
-    assert re.split(r"\s{2,}", lines["B"].strip()) == ["B", "1.5*", "980.0000 ± 10.0000*", "700.0000 ± 0.0000"]
+    assert re.split(r"\s{2,}", lines["B"].strip()) == ["B", "1.5*", "985.0000 ± 5.0000*", "699.0000 ± 1.0000"]
     assert "*" not in lines["always"]  # though it beats both on y
-    assert "| B | **1.5** | **980.0000 ± 10.0000** | 700.0000 ± 0.0000 |" in markdown.write(rewards)
+    assert "| B | **1.5** | **985.0000 ± 5.0000** | 699.0000 ± 1.0000 |" in markdown.write(rewards)
     assert r"A & $\mathbf{1.5}$ & $925.0000 \pm 5.0000$ & $\mathbf{799.0000 \pm 1.0000}$ \\" in latex.write(rewards)
 
 

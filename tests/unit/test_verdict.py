@@ -94,7 +94,7 @@ def test_one_trial_gives_no_best(frame_of):
     found = verdict(frame_of({("A", "x"): [1], ("B", "x"): [5]}))
     assert found.best is None
     assert found.ties == ()
-    assert found.sentence == "No verdict on x: fewer than two trials in common give no interval."
+    assert found.sentence == "No verdict on x: a single trial gives no interval."
 
 
 def test_time_gives_no_best(drawn):

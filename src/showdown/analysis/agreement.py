@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from showdown.analysis import preset_of
+from showdown.analysis.published import HORIZONS
 
 ERRORS = 3.0
 SLACK = 0.10
@@ -29,11 +30,17 @@ def agrees(summary: pd.DataFrame) -> pd.Series:
 
 
 def against(summary: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """The summary with paper_mean, paper_sem and agrees beside each row, in the same order."""
+    """The summary with paper_mean, paper_sem and agrees beside each row, in the same order.
+
+    A cell of another number of steps than the paper's is shown with its number but not compared: agrees is None.
+    """
     rows = summary.assign(preset=summary["policy"].map(preset_of))
     published = published.rename(columns={"policy": "preset"})
     joined = rows.merge(published, how="left", on=["preset", "problem"], validate="many_to_one").drop(columns="preset")
-    return joined.assign(agrees=agrees(joined))
+    answers = agrees(joined)
+    steps = joined["problem"].map(HORIZONS)
+    other_steps = steps.notna() & (joined["horizon"] != steps)
+    return joined.assign(agrees=answers.mask(other_steps, None))
 
 
 def count_agreement(compared: pd.DataFrame, readings: bool = False) -> tuple[int, int]:

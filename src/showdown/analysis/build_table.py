@@ -8,39 +8,45 @@ from dataclasses import replace
 import pandas as pd
 
 from showdown.analysis.agreement import against
+from showdown.analysis.coverage import coverage
+from showdown.analysis.facts import Facts
+from showdown.analysis.judge import judge
 from showdown.analysis.measured import measured
-from showdown.analysis.notes import Absent, Concurrent, LeftOut, Note, OtherHorizon, RankedOver, merged
+from showdown.analysis.notes import Absent, LeftOut, NoBaseline, Note, OtherHorizon, RankedOver, merged
 from showdown.analysis.published import ABSOLUTE_SOURCES, HORIZONS, RANKED_PROBLEMS, layout, published
 from showdown.analysis.rank_rows import rank_rows
 from showdown.analysis.request import Request
 from showdown.analysis.selection import Selection, in_order
-from showdown.analysis.summary import summarise, summarise_commonest
+from showdown.analysis.summary import relative_where_possible, summarise, summarise_commonest
 from showdown.analysis.table import RANK, Table
 from showdown.analysis.time_taken import per_trial
+from showdown.analysis.validity import cautions, with_times
+from showdown.analysis.verdict import Verdict
 from showdown.errors import UsageError
 from showdown.metrics import metric_named
 from showdown.metrics.metric import Metric
 
 
-def build_table(selection: Selection, request: Request) -> Table:
+def build_table(selection: Selection, request: Request, facts: Facts | None = None) -> Table:
+    """`facts` are about the cells of the selection, for notes on what makes comparisons doubtful."""
     metric = metric_named(request.metric)
-    frame, notes = _usable(selection, request, metric)
+    frame, notes = _usable(selection, request, metric, facts)
     shown = frame[request.shows(frame)]
     columns = frame[frame["problem"].isin(shown["problem"])]  # with the policies that others are relative to
-    absolute = request.absolute or request.source in ABSOLUTE_SOURCES
-    rows = summarise(columns, request.metric, expected=request.expected, absolute=absolute)
+    rows, without = _summarised(columns, request)
     rows = rows[request.shows(rows)]
-    notes += _concurrent_notes(shown) if metric.cell else []
+    notes += [NoBaseline(tuple(without), metric.baseline)] if without else []
     title = _title(rows, request, metric)
     paper = None
     if request.source is not None:
         paper = published(request.source, metric.published or metric.name)
         # where the baseline has no cell our number is absolute, and theirs is relative
-        not_relative = [] if absolute else rows.loc[rows["unit"] == metric.unit, "problem"]
+        not_relative = [] if _is_absolute(request) else rows.loc[rows["unit"] == metric.unit, "problem"]
         rows = against(rows, paper[~paper["problem"].isin(not_relative)])
         notes += _horizon_notes(rows)
     policies = _ordered(rows["policy"], request.policies, request.known_policies)
     problems = _ordered(rows["problem"], request.problems, request.known_problems)
+    over: list[str] = []
     if request.rank:
         ranked, over = _ranked(frame, request, metric, paper, problems)
         notes.append(RankedOver(tuple(over), published_only=paper is not None))
@@ -48,16 +54,47 @@ def build_table(selection: Selection, request: Request) -> Table:
         problems = [RANK, *problems]
     reference = summarise_commonest(shown, request.metric)
     table = Table(title, rows, policies, problems, merged(notes), metric=metric, reference=reference)
+    if request.judged and not metric.cell:  # a time has no interval, and so no verdict
+        table = _judged(table, shown, request, facts, over)
     return table if request.sort is None else replace(table, policies=_sorted(table, request.sort))
 
 
-def _usable(selection: Selection, request: Request, metric: Metric) -> tuple[pd.DataFrame, list[Note]]:
+def _judged(table: Table, shown: pd.DataFrame, request: Request, facts: Facts | None, over: list[str]) -> Table:
+    """With the verdict about what is shown, every tie for the best marked, and notes on what is doubtful."""
+
+    def about(problems: list[str] | None) -> Verdict:
+        return judge(shown, facts or {}, request.metric, expected=request.expected, problems=problems)
+
+    best = {name: about([name]).ties for name in table.problems if name != RANK}
+    if over:
+        best[RANK] = about(over).ties
+    notes = [*table.notes, *cautions(shown, facts)]
+    return replace(table, verdict=about(None), best=best, notes=merged(notes))
+
+
+def _is_absolute(request: Request) -> bool:
+    return request.absolute or request.source in ABSOLUTE_SOURCES
+
+
+def _summarised(columns: pd.DataFrame, request: Request) -> tuple[pd.DataFrame, list[str]]:
+    """A summary of the metric, and the problems on which it could not be relative though it should be."""
+    if _is_absolute(request):
+        return summarise(columns, request.metric, expected=request.expected, absolute=True), []
+    return relative_where_possible(columns, request.metric, expected=request.expected)
+
+
+def _usable(
+    selection: Selection, request: Request, metric: Metric, facts: Facts | None
+) -> tuple[pd.DataFrame, list[Note]]:
     """The cells that hold the metric, of which at least one was asked for, and notes about the others."""
     asked = selection.frame[request.shows(selection.frame)]
     if asked.empty:
         raise UsageError("none of the cells that were asked for is finished")
-    lacking = measured(asked, metric, request.expected).notes
+    lacking: list[Note] = [*measured(asked, metric, request.expected).notes]
     frame = measured(selection.frame, metric, request.expected).frame
+    if metric.cell:
+        frame, _ = with_times(frame[request.shows(frame) | (frame["policy"] == metric.baseline)], facts)
+        lacking += with_times(asked, facts)[1]
     if not request.shows(frame).any():
         raise UsageError(f"there is no {metric.title} to show: {'; '.join(map(str, lacking))}")
     left_out = selection.left_out[request.shows(selection.left_out)]
@@ -73,7 +110,8 @@ def _ranked(
         over = [name for name in over if name in set(paper["problem"])]
     summary = summarise(frame, request.metric, expected=request.expected, absolute=True)
     rows = rank_rows(per_trial(summary) if metric.cell else summary, paper, over)
-    return rows, in_order(frame.loc[frame["problem"].isin(over), "problem"], over)
+    compared = coverage(summary[summary["problem"].isin(over)]).problems if paper is None else over
+    return rows, in_order(frame.loc[frame["problem"].isin(compared), "problem"], over)
 
 
 def _ordered(finished: pd.Series, asked: list[str] | None, known: Iterable[str]) -> list[str]:
@@ -115,11 +153,6 @@ def _absent_notes(frame: pd.DataFrame, request: Request) -> list[Note]:
         return []
     absent = [name for name in layout(request.layout).problems if name not in set(frame["problem"])]
     return [Absent(tuple(absent))] if absent else []
-
-
-def _concurrent_notes(cells: pd.DataFrame) -> list[Note]:
-    concurrent = cells[cells.get("beside", pd.Series(0, index=cells.index)).fillna(0) > 0]
-    return [Concurrent(tuple(dict.fromkeys(concurrent["cell"])))] if len(concurrent) else []
 
 
 def _horizon_notes(rows: pd.DataFrame) -> list[Note]:

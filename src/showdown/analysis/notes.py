@@ -52,14 +52,13 @@ class Absent(Note):
 
 
 @dataclass(frozen=True)
-class Concurrent(Note):
-    """items: cells whose times were measured while other processes worked."""
+class NoBaseline(Note):
+    """items: problems on which numbers could not be divided by those of the baseline."""
+
+    policy: str
 
     def __str__(self) -> str:
-        return (
-            f"{len(self.items)} of these cells were played beside others (--processes): "
-            "not the times of a machine to itself"
-        )
+        return f"no usable {self.policy} on {', '.join(self.items)}: absolute numbers there, not % of {self.policy}"
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ class OtherHorizon(Note):
     """items: (problem, steps, the paper's steps)."""
 
     def __str__(self) -> str:
-        return "not the paper's number of steps: " + ", ".join(
+        return "not compared with the paper (≠), which played another number of steps: " + ", ".join(
             f"{name} ({steps}, not {theirs})" for name, steps, theirs in self.items
         )
 
@@ -105,14 +104,6 @@ class NeedsLabels(Note):
 
     def __str__(self) -> str:
         return f"no {self.metric} on {', '.join(self.items)}: it is for problems whose rows have a label"
-
-
-@dataclass(frozen=True)
-class SeveralMachines(Note):
-    """items: kinds of hardware that cells were run on."""
-
-    def __str__(self) -> str:
-        return f"cells were run on {len(self.items)} kinds of hardware, so their times are not comparable"
 
 
 def merged(notes: Iterable[Note]) -> list[Note]:

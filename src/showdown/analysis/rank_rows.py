@@ -5,16 +5,16 @@ from __future__ import annotations
 import pandas as pd
 
 from showdown.analysis import SUMMARY
-from showdown.analysis.ranks import mean_ranks
+from showdown.analysis.ranks import comparable_ranks, mean_ranks
 from showdown.analysis.table import RANK
 from showdown.errors import UsageError
 
 
 def rank_rows(summary: pd.DataFrame, paper: pd.DataFrame | None, over: list[str]) -> pd.DataFrame:
     """One row per policy of a summary in absolute numbers; with `paper`, ranks are taken among published cells."""
-    ranks = mean_ranks(summary, over) if paper is None else _ranks_among(summary, paper, over)
+    ranks = comparable_ranks(summary, over) if paper is None else _ranks_among(summary, paper, over)
     if ranks.empty:
-        raise UsageError(f"a mean rank needs a cell on one of {', '.join(over)}")
+        raise UsageError(f"a mean rank needs policies that played the same problems of {', '.join(over)}")
     rows = ranks.rename(columns={"mean_rank": "mean"}).assign(problem=RANK, metric=RANK, unit="rank", sem=float("nan"))
     rows = rows.assign(horizon=None, seed=None, trials=None)[list(SUMMARY)]
     if paper is not None:

@@ -1,7 +1,7 @@
 """Ranks: 1 is the best mean on a problem; the mean rank is by default over the ten problems of the paper's.
 
-Ties share the average of their ranks. A policy without a cell on a problem is skipped there: it neither has a rank on
-it nor moves the others', so its mean is over fewer problems.
+Ties share the average of their ranks. Mean ranks of policies that played different problems cannot be compared:
+`comparable_ranks` is over those that played the same. `mean_ranks` skips missing cells, as beside the paper's numbers.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from showdown.analysis.coverage import coverage
 from showdown.analysis.published import RANKED_PROBLEMS
 from showdown.analysis.summary import metric_of
 
@@ -19,6 +20,14 @@ def ranks(summary: pd.DataFrame) -> pd.DataFrame:
     upwards = metric_of(summary).smaller_is_better
     rank = summary.groupby("problem", sort=False)["mean"].rank(method="average", ascending=upwards)
     return summary[["policy", "problem"]].assign(rank=rank).dropna(subset="rank").reset_index(drop=True)
+
+
+def comparable_ranks(summary: pd.DataFrame, problems: Sequence[str] = RANKED_PROBLEMS) -> pd.DataFrame:
+    """`mean_ranks` of the policies that played the same problems (see `coverage.py`), among each other."""
+    cells = summary[summary["problem"].isin(problems)]
+    found = coverage(cells)
+    both = cells["policy"].isin(found.policies) & cells["problem"].isin(found.problems)
+    return mean_ranks(cells[both], found.problems)
 
 
 def mean_ranks(summary: pd.DataFrame, problems: Sequence[str] = RANKED_PROBLEMS) -> pd.DataFrame:

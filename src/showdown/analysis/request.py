@@ -28,6 +28,7 @@ class Request:
     sort: str | None = None  # a problem, or "rank"
     policies: list[str] | None = None  # rows, in order; None: all, in the order of `known_policies`
     problems: list[str] | None = None  # columns, likewise
+    judged: bool = True  # whether the table has a verdict, marks of the best and notes on what is doubtful
     known_policies: Iterable[str] = ()
     known_problems: Iterable[str] = ()
 

@@ -38,6 +38,23 @@ def summarise(
     return summary.assign(metric=column, unit=unit)[list(SUMMARY)]
 
 
+def relative_where_possible(
+    frame: pd.DataFrame, metric: str = MAIN, *, expected: bool = False
+) -> tuple[pd.DataFrame, list[str]]:
+    """A summary that is relative on problems with a usable baseline and absolute on the others, and these others."""
+    asked = metric_named(metric)
+    if asked.cell or not asked.baseline:
+        return summarise(frame, metric, expected=expected), []
+    absolute = summarise(frame, metric, expected=expected, absolute=True)
+    usable = set(absolute.loc[(absolute["policy"] == asked.baseline) & (absolute["mean"] > 0), "problem"])
+    others = [name for name in dict.fromkeys(absolute["problem"]) if name not in usable]
+    if not usable:
+        return absolute, others
+    relative = summarise(frame[frame["problem"].isin(usable)], metric, expected=expected)
+    rest = absolute[absolute["problem"].isin(others)]
+    return pd.concat([relative, rest], ignore_index=True) if len(rest) else relative, others
+
+
 def summarise_commonest(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
     """A summary of the best fixed action in hindsight, under the name `COMMONEST`; empty where the metric has none.
 

@@ -10,6 +10,7 @@ import pandas as pd
 from showdown.analysis import SUMMARY
 from showdown.analysis.agreement import count_agreement
 from showdown.analysis.notes import Note
+from showdown.analysis.verdict import Verdict
 from showdown.metrics import MAIN, METRICS
 from showdown.metrics.metric import Metric
 
@@ -30,6 +31,8 @@ class Table:
     not_shown: list[dict[str, Any]] = field(default_factory=list)  # cells that were tried and are not done
     metric: Metric = METRICS[MAIN]
     reference: pd.DataFrame = field(default_factory=_no_rows)  # a summary of the best fixed action; ranked nowhere
+    verdict: Verdict | None = None  # about all that is shown
+    best: dict[str, tuple[str, ...]] = field(default_factory=dict)  # problem to its best policies: all that tie
 
     @property
     def is_compared(self) -> bool:

@@ -153,7 +153,7 @@ def _one_problem(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, A
     best, others = with_best(methods, metric.smaller_is_better)
     low, high = interval(values[best])
     if math.isnan(low) or any(math.isnan(found.low) for found in others.values()):
-        return {"best": None, "reason": "fewer than two trials in common give no interval", "unit": metric.unit}
+        return {"best": None, "reason": "a single trial gives no interval", "unit": metric.unit}
     against = {name: values[name] for name in values if name in REFERENCES}
     if metric.fixed_column in rows and column == metric.name:
         fixed = rows.drop_duplicates("trial").set_index("trial")[metric.fixed_column]
@@ -197,7 +197,7 @@ def _several(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, Any]:
     if methods["policy"].nunique() < 2:
         return {"best": None, "reason": "only one method was played on all of these problems"}
     if methods.groupby(["policy", "problem"])["trial"].size().min() < 2:
-        return {"best": None, "reason": "a cell of one trial gives no interval"}
+        return {"best": None, "reason": "a single trial gives no interval"}
     found = over_problems(methods, column, metric.smaller_is_better)
     rivals = tuple(
         Rival(name, found.ranks[name], item.mean, item.low, item.high, item.p_value, item.told_apart)

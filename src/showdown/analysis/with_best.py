@@ -1,11 +1,10 @@
 """Multiple comparisons with the best (Hsu 1984) on one problem: which policies are behind, and which cannot be told.
 
 Trial i of a problem is the same for all policies, so each rival is compared with the best one by the paired t interval
-of their difference over the trials that both have. (A bootstrap of five differences is too narrow; t is not.) The best
-is chosen from the same data, so k policies give k − 1 comparisons and each interval has confidence 1 − 0.05 / (k − 1).
-The truly best policy is counted as behind only if one of its k − 1 intervals misses, so with probability of at most 5 %
-whatever was picked as the best. Holm's step-down levels would be narrower, but hold for a comparison that is chosen
-beforehand, which this one is not.
+of their difference. (A bootstrap of five differences is too narrow; t is not.) The best is chosen from the same data,
+so k policies give k − 1 comparisons and each interval has confidence 1 − 0.05 / (k − 1). The truly best policy is
+counted as behind only if one of its k − 1 intervals misses, so with probability of at most 5 %, whichever was picked
+as the best. Holm's step-down levels would be narrower, but they are for comparisons that are chosen beforehand.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ class Difference(NamedTuple):
     """Of a policy to another: positive where the policy is worse, in the unit of the values."""
 
     mean: float
-    low: float  # NaN without an interval: fewer than two trials in common
+    low: float  # NaN without an interval: one of the two has a single trial
     high: float
     p_value: float  # two-sided, times the number of comparisons; NaN without an interval
     trials: int  # that both have
@@ -41,31 +40,57 @@ def values_of(frame: pd.DataFrame, column: str) -> pd.DataFrame:
 
 
 def difference(one: pd.Series, other: pd.Series, *, worse: int = 1, comparisons: int = 1) -> Difference:
-    """Of `one` to `other`, trial by trial; `worse` is 1 where smaller values are better and −1 where larger are."""
-    from scipy import stats
+    """Of `one` to `other`, by trial; `worse` is 1 where smaller values are better and −1 where larger are.
+
+    The paired t test where both have the same trials; where one has more, all trials count and those that both have
+    are paired (the t test for partially overlapping samples of Derrick et al. 2017, which is Welch's without pairs).
+    """
+    from scipy import special
 
     paired = worse * (one - other).dropna().to_numpy(float)
-    count = len(paired)
     wins, ties = int((paired < 0).sum()), int((paired == 0).sum())
-    mean = float(paired.mean()) if count else math.nan
-    if count < 2:
-        return Difference(mean, math.nan, math.nan, math.nan, count, wins, ties)
-    error = float(paired.std(ddof=1)) / math.sqrt(count)
+    first, second = worse * one.dropna(), worse * other.dropna()
+    counted = len(paired), wins, ties
+    if len(first) < 2 or len(second) < 2:
+        mean = float(first.mean() - second.mean())
+        return Difference(mean, math.nan, math.nan, math.nan, *counted)
+    mean, error, freedom = _paired(paired) if len(paired) == len(first) == len(second) else _partly(first, second)
     if error <= 1e-12 * abs(mean):  # every trial differs by the same
-        return Difference(mean, mean, mean, 1.0 if mean == 0 else 0.0, count, wins, ties)
-    half = float(stats.t.ppf(1 - ALPHA / (2 * comparisons), count - 1)) * error
-    p_value = min(1.0, comparisons * 2 * float(stats.t.sf(abs(mean) / error, count - 1)))
-    return Difference(mean, mean - half, mean + half, p_value, count, wins, ties)
+        return Difference(mean, mean, mean, 1.0 if mean == 0 else 0.0, *counted)
+    half = float(special.stdtrit(freedom, 1 - ALPHA / (2 * comparisons))) * error
+    p_value = min(1.0, comparisons * 2 * float(special.stdtr(freedom, -abs(mean) / error)))
+    return Difference(mean, mean - half, mean + half, p_value, *counted)
+
+
+def _paired(differences: np.ndarray) -> tuple[float, float, float]:
+    """Mean, standard error and degrees of freedom."""
+    count = len(differences)
+    return float(differences.mean()), float(differences.std(ddof=1)) / math.sqrt(count), count - 1
+
+
+def _partly(first: pd.Series, second: pd.Series) -> tuple[float, float, float]:
+    """The same of the difference of two means, of samples of which some members belong together."""
+    both = first.index.intersection(second.index)
+    pairs, sizes = len(both), (len(first), len(second))
+    parts = [float(sample.var(ddof=1)) / len(sample) for sample in (first, second)]
+    total = parts[0] + parts[1]
+    shared = first[both].cov(second[both]) * pairs / (sizes[0] * sizes[1]) if pairs > 2 else 0.0
+    error = math.sqrt(max(total - 2 * shared, 0.0))
+    squares = sum(part**2 / (size - 1) for part, size in zip(parts, sizes, strict=True))
+    welch = total**2 / squares if squares else 1.0
+    alone = sizes[0] + sizes[1] - 2 * pairs
+    freedom = pairs - 1 + (welch - pairs + 1) / (sizes[0] + sizes[1]) * alone if pairs > 2 else welch
+    return float(first.mean() - second.mean()), error, max(freedom, 1.0)
 
 
 def interval(values: pd.Series) -> tuple[float, float]:
     """The 95 % t interval of a mean; NaN for a single trial."""
-    from scipy import stats
+    from scipy import special
 
     held = values.dropna().to_numpy(float)
     if len(held) < 2:
         return math.nan, math.nan
-    half = float(stats.t.ppf(1 - ALPHA / 2, len(held) - 1) * held.std(ddof=1) / np.sqrt(len(held)))
+    half = float(special.stdtrit(len(held) - 1, 1 - ALPHA / 2) * held.std(ddof=1) / np.sqrt(len(held)))
     return float(held.mean()) - half, float(held.mean()) + half
 
 

@@ -51,6 +51,7 @@ class Record:
     context_dim: int | None = None
     num_actions: int | None = None
     labels: bool | None = None  # whether each step has a right action; records of before do not say
+    rows: int | None = None  # the most steps a trial of the problem can have; None: no limit, or a record of before
     compile_seconds: float = 0.0
     run_seconds: float = 0.0
     batch_trials: int = 0
@@ -196,6 +197,7 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     "context_dim": _COUNT,
     "num_actions": _COUNT,
     "labels": _yes_or_no,
+    "rows": _COUNT,
     "compile_seconds": _seconds,
     "run_seconds": _seconds,
     "batch_trials": _COUNT,
@@ -209,4 +211,4 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
 }
 _REQUIRED = {"cell", "names", "horizon", "seed", "trials", "identity", "status"}
 _REQUIRED_IF_DONE = {"checkpoints", "compile_seconds", "run_seconds"}
-_IF_DONE = {*_REQUIRED_IF_DONE, "context_dim", "num_actions", "labels", "batch_trials", "diagnostics"}
+_IF_DONE = {*_REQUIRED_IF_DONE, "context_dim", "num_actions", "labels", "rows", "batch_trials", "diagnostics"}

@@ -70,6 +70,7 @@ class Store(Reader):
             "context_dim": outcome.spec.context_dim,
             "num_actions": outcome.spec.num_actions,
             "labels": cell.problem.has_labels,
+            "rows": outcome.rows,
             "compile_seconds": outcome.compile_seconds,
             "run_seconds": outcome.run_seconds,
             "batch_trials": outcome.batch_trials,

@@ -28,6 +28,7 @@ class Outcome:
     run_seconds: float
     batch_trials: int  # how many trials ran in parallel
     diagnostics: dict[str, np.ndarray] = field(default_factory=dict)  # (trials,) each: what the policy says of itself
+    rows: int | None = None  # the most steps a trial of the problem can have; None: no limit
 
     @classmethod
     def of(
@@ -39,6 +40,7 @@ class Outcome:
         compile_seconds: float,
         run_seconds: float,
         batch_trials: int,
+        rows: int | None = None,
     ) -> Outcome:
         """The outcome of all batches, one book and one set of diagnostics each."""
         return cls(
@@ -51,6 +53,7 @@ class Outcome:
             run_seconds=run_seconds,
             batch_trials=batch_trials,
             diagnostics=_joined(diagnostics),
+            rows=rows,
         )
 
     def __getattr__(self, name: str) -> Any:

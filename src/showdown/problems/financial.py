@@ -60,6 +60,9 @@ class Financial(Problem):
         check_horizon(self.horizon, tables.contexts.shape[0])
         return ProblemSpec(tables.contexts.shape[1], NUM_ACTIONS)
 
+    def longest(self, tables: FinancialTables) -> int:
+        return tables.contexts.shape[0]
+
     def begin(self, key: jax.Array, tables: FinancialTables) -> FinancialEpisode:
         rows, context_dim = tables.contexts.shape
         weights = jax.random.uniform(role_key(key, "weights"), (context_dim, NUM_ACTIONS), minval=-1, maxval=1)

@@ -61,6 +61,9 @@ class Jester(Problem):
         check_horizon(self.horizon, tables.ratings.shape[0])
         return ProblemSpec(CONTEXT_DIM, NUM_JOKES - CONTEXT_DIM)
 
+    def longest(self, tables: JesterTables) -> int:
+        return tables.ratings.shape[0]
+
     def begin(self, key: jax.Array, tables: JesterTables) -> JesterEpisode:
         order = shuffled(role_key(key, "order"), tables.ratings.shape[0], self.horizon)
         return JesterEpisode(order, shuffled(role_key(key, "jokes"), NUM_JOKES, NUM_JOKES))

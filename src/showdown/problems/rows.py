@@ -75,6 +75,9 @@ class LabelledRows(Problem):
         check_horizon(self.horizon, tables.contexts.shape[0])
         return ProblemSpec(tables.contexts.shape[1], tables.payoffs.shape[1])
 
+    def longest(self, tables: LabelledTables) -> int:
+        return tables.labels.shape[0]
+
     def begin(self, key: jax.Array, tables: LabelledTables) -> RowsEpisode:
         order = shuffled(key, tables.labels.shape[0], self.horizon)
         if not self.standardised:

@@ -22,6 +22,7 @@ class Entry:
     best: bool = False
     paper: str = ""
     agrees: bool | None = None
+    not_compared: bool = False  # the paper's number is of another number of steps
 
 
 @dataclass(frozen=True)
@@ -31,26 +32,24 @@ class Grid:
 
 
 def grid(table: Table, plus_minus: str = " ± ") -> Grid:
-    """Numbers as text, the best mean of each column marked (all of them where several are equal).
+    """Numbers as text, with the best of each column marked: every policy that cannot be told from the best mean.
 
     A reference is no policy, so it is never marked, and what it does moves no mark.
     """
     units = table.rows.drop_duplicates("problem").set_index("problem")["unit"]
     several = units.drop(index=RANK, errors="ignore").nunique() > 1
-    best = {
-        problem: means.min() if table.smaller_is_better(problem) else means.max()
-        for problem, means in table.rows.groupby("problem")["mean"]
-    }
 
     def entry(row: dict[str, Any] | None, is_policy: bool = True) -> Entry:
         if row is None:
             return Entry()
         places = _decimals(table, row)
+        paper = _number(row.get("paper_mean", math.nan), row.get("paper_sem", math.nan), places, plus_minus)
         return Entry(
             ours=_number(row["mean"], row["sem"], places, plus_minus),
-            best=is_policy and row["mean"] == best[row["problem"]],
-            paper=_number(row.get("paper_mean", math.nan), row.get("paper_sem", math.nan), places, plus_minus),
+            best=is_policy and is_best(table, row),
+            paper=paper,
             agrees=row.get("agrees"),
+            not_compared=bool(paper) and row.get("agrees") is None and row["problem"] != RANK,
         )
 
     def heading(problem: str) -> str:
@@ -64,6 +63,10 @@ def grid(table: Table, plus_minus: str = " ± ") -> Grid:
     if references:
         body.append((COMMONEST, [entry(references.get(problem), is_policy=False) for problem in table.problems]))
     return Grid([heading(problem) for problem in table.problems], body)
+
+
+def is_best(table: Table, row: dict[str, Any]) -> bool:
+    return row["policy"] in table.best.get(row["problem"], ())
 
 
 def _decimals(table: Table, row: dict[str, Any]) -> int:
@@ -95,7 +98,8 @@ def _plain_rows(table: Table, rows: pd.DataFrame, place: Any) -> list[dict[str, 
         columns += _PAPER_COLUMNS
     column = {name: number for number, name in enumerate(table.problems)}
     ordered = sorted(rows.to_dict("records"), key=lambda row: (place(row), column[row["problem"]]))
-    return [{name: _plain(name, row.get(name)) for name in columns} for row in ordered]
+    plain = [{name: _plain(name, row.get(name)) for name in columns} for row in ordered]
+    return [{**values, "best": is_best(table, row)} for values, row in zip(plain, ordered, strict=True)]
 
 
 def _plain(name: str, value: Any) -> Any:
@@ -105,8 +109,9 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def footer(table: Table) -> list[str]:
-    """What a reader must know besides the numbers; the count of agreement comes last."""
-    lines = [*map(str, table.notes), *_not_shown_lines(table)]
+    """What a reader must know besides the numbers: the verdict first, the count of agreement last."""
+    judged = [table.verdict.sentence, *table.verdict.warnings] if table.verdict is not None else []
+    lines = [*dict.fromkeys([*judged, *map(str, table.notes)]), *_not_shown_lines(table)]
     return [*lines, _agreement_line(table)] if table.is_compared else lines
 
 

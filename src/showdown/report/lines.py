@@ -9,7 +9,20 @@ from showdown.report.grid import Entry, Grid
 
 Cell = Callable[[Entry], str]  # how a format writes one number
 
-MARKS = {True: " ✓", False: " ✗", None: ""}
+BEST = "best, or cannot be told from the best"
+
+
+def mark(entry: Entry) -> str:
+    """Whether a number agrees with the paper's."""
+    return " ≠" if entry.not_compared else {True: " ✓", False: " ✗", None: ""}[entry.agrees]
+
+
+def legend(table: Table, sign: str) -> str:
+    """What the marks mean; empty where there are none."""
+    parts = [f"{sign} {BEST}"] if any(table.best.values()) else []
+    if table.is_compared:
+        parts.append("✓ agrees with the paper, ✗ does not, ≠ not compared (other number of steps)")
+    return "; ".join(parts)
 
 
 def lines(table: Table, content: Grid, escape: Callable[[str], str], ours: Cell, paper: Cell) -> list[list[str]]:

@@ -19,6 +19,7 @@ from showdown.report.formats import FORMATS
 if TYPE_CHECKING:  # pandas is loaded only when a table is made
     import pandas as pd
 
+    from showdown.analysis.facts import Facts
     from showdown.analysis.request import Request
     from showdown.analysis.table import Table
     from showdown.bench.record import Record
@@ -121,9 +122,11 @@ def _check_expected(expected: bool, metric: str) -> None:
 class _Read(NamedTuple):
     records: list[Record]
     frame: pd.DataFrame  # one row per (cell, trial)
+    facts: Facts
 
 
 def _read(directory: Path) -> _Read:
+    from showdown.analysis.facts import facts_of
     from showdown.bench.store import Store
 
     store = Store(directory)
@@ -135,7 +138,7 @@ def _read(directory: Path) -> _Read:
         failed = sum(not record.is_done for record in records)
         counted = f" ({failed} did not finish)" if failed else ""
         raise UsageError(f"{directory} holds no finished cell{counted}; `showdown run --out {directory}` makes some")
-    return _Read(records, frame)
+    return _Read(records, frame, facts_of(store, records, frame["cell"]))
 
 
 def _table(store: _Read, request: Request, paper: str | None, filters: dict[str, int | None]) -> Table:
@@ -147,7 +150,7 @@ def _table(store: _Read, request: Request, paper: str | None, filters: dict[str,
     if paper is not None:
         selection, request = in_layout(paper, selection, request)
         records = [record for record in records if in_table(paper, record.policy)]
-    table = build_table(selection, request)
+    table = build_table(selection, request, store.facts)
     asked = {"policy": request.policies, "problem": request.problems}
     table.not_shown.extend(_unfinished(records, asked, filters))
     return table

@@ -15,6 +15,8 @@ def write(table: Table, width: int | None = None) -> str:
 
 def value(table: Table) -> dict[str, Any]:
     content: dict[str, Any] = {"title": table.title, "rows": records(table)}
+    if table.verdict is not None:
+        content["verdict"] = table.verdict.to_json()
     if len(table.reference):
         content["reference"] = reference_records(table)
     if table.is_compared:

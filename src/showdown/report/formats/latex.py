@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from showdown.analysis.table import Table
 from showdown.report.grid import Entry, footer, grid
-from showdown.report.lines import lines
+from showdown.report.lines import legend, lines
 
 WIDE = 5  # columns of numbers that fit a page in the letters of the text
 
@@ -16,7 +16,7 @@ def write(table: Table, width: int | None = None) -> str:
         return rf"$\mathbf{{{entry.ours}}}$" if entry.best else f"${entry.ours}$"
 
     def paper(entry: Entry) -> str:
-        mark = {True: r" \checkmark", False: r" \times", None: ""}[entry.agrees]
+        mark = r" \neq" if entry.not_compared else {True: r" \checkmark", False: r" \times", None: ""}[entry.agrees]
         return f"${entry.paper}{mark}$" if entry.paper else "--"
 
     content = grid(table, plus_minus=r" \pm ")
@@ -37,7 +37,7 @@ def write(table: Table, width: int | None = None) -> str:
             r"\bottomrule",
             r"\end{tabular}",
             r"\end{table}",
-            *("% " + line.replace("\n", " ") for line in footer(table)),
+            *("% " + line.replace("\n", " ") for line in [legend(table, "bold:"), *footer(table)] if line),
         ]
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from showdown.analysis.table import Table
 from showdown.report.grid import Entry, footer, grid
-from showdown.report.lines import MARKS, lines
+from showdown.report.lines import legend, lines, mark
 
 
 def write(table: Table, width: int | None = None) -> str:
@@ -12,12 +12,13 @@ def write(table: Table, width: int | None = None) -> str:
         return f"**{entry.ours}**" if entry.best else entry.ours or "–"
 
     def paper(entry: Entry) -> str:
-        return (entry.paper or "–") + MARKS[entry.agrees]
+        return (entry.paper or "–") + mark(entry)
 
     rows = lines(table, grid(table), escape, ours, paper)
     rows.insert(1, ["---", *["---:"] * (len(rows[0]) - 1)])
     parts = [escape(table.title), "\n".join(f"| {' | '.join(row)} |" for row in rows)]
-    return "\n\n".join([*parts, *map(escape, footer(table))])
+    below = [line for line in [legend(table, "Bold:")] if line]
+    return "\n\n".join([*parts, *map(escape, [*below, *footer(table)])])
 
 
 def escape(words: str) -> str:

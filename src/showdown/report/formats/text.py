@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from showdown.analysis.table import Table
 from showdown.report.grid import footer, grid
-from showdown.report.lines import MARKS
+from showdown.report.lines import legend, mark
 
 
 def write(table: Table, width: int | None = None) -> str:
@@ -17,12 +17,12 @@ def write(table: Table, width: int | None = None) -> str:
         column = _pad([heading + " ", *((entry.ours or "–") + ("*" if entry.best else " ") for entry in entries)])
         if table.is_compared:
             paper = _pad(["paper", *(entry.paper or "–" for entry in entries)])
-            marks = _pad(["", *(MARKS[entry.agrees] for entry in entries)], left=True)
+            marks = _pad(["", *(mark(entry) for entry in entries)], left=True)
             column = [" ".join(parts[:2]) + parts[2] for parts in zip(column, paper, marks, strict=True)]
         columns.append(column)
     blocks = [_block([stub, *some]) for some in _fitting(columns, len(stub[0]), width)]
-    legend = "* best of its column" + ("; ✓ agrees with the paper, ✗ does not" if table.is_compared else "")
-    return "\n".join([table.title, "", "\n\n".join(blocks), legend, *footer(table)])
+    below = [line for line in [legend(table, "*")] if line]
+    return "\n".join([table.title, "", "\n\n".join(blocks), *below, *footer(table)])
 
 
 def _pad(cells: list[str], left: bool = False) -> list[str]:

@@ -9,15 +9,17 @@ import pandas as pd
 
 from showdown.analysis.build_table import build_table
 from showdown.analysis.compare import pareto_front, stuck_share
+from showdown.analysis.facts import facts_of
 from showdown.analysis.measured import measured
 from showdown.analysis.notes import Note
 from showdown.analysis.published import SOURCES, published
-from showdown.analysis.ranks import mean_ranks, ranks
+from showdown.analysis.ranks import comparable_ranks, ranks
 from showdown.analysis.request import Request
 from showdown.analysis.selection import Selection
 from showdown.analysis.summary import summarise, summarise_commonest
 from showdown.analysis.table import RANK, Table
 from showdown.analysis.time_taken import per_trial
+from showdown.analysis.validity import cautions, with_times
 from showdown.bench.record import Record
 from showdown.bench.store import Store
 from showdown.errors import UsageError
@@ -27,6 +29,7 @@ from showdown.metrics.time_taken import TIME
 from showdown.report.page import compact
 from showdown.report.page.compact import number
 from showdown.report.page.ranking import rank_test
+from showdown.report.page.verdicts import verdicts_of
 
 _KEYS = ["policy", "problem"]
 ABSOLUTE = "paper-linear"  # the published numbers that are not relative
@@ -47,24 +50,34 @@ class Findings:
         default_factory=lambda: {"agreement": {}, "agreement_of_readings": {}}
     )  # which count, then `source metric`
     notes: list[Note] = field(default_factory=list)
+    verdicts: dict[str, Any] = field(default_factory=dict)  # see `verdicts.py`
+    no_times: dict[str, str] = field(default_factory=dict)  # problem to why its times cannot be compared
 
 
 def cells_of(selection: Selection, store: Store, records: dict[str, Record]) -> Findings:
     frame = selection.frame
+    facts = facts_of(store, records.values(), frame["cell"])
     # a summary of time needs no Uniform, and says what was left out of every other table as well
-    found = Findings(metrics=[], notes=build_table(selection, Request(metric=TIME.name, absolute=True)).notes)
+    left_out = build_table(selection, Request(metric=TIME.name, absolute=True)).notes
+    found = Findings(metrics=[], notes=[*left_out, *cautions(frame, facts)])
     for row in frame.drop_duplicates(_KEYS).to_dict("records"):
         found.cells[row["policy"], row["problem"]] = _cell(row, store, records[row["cell"]])
     absolute = {}
     for metric in METRICS.values():
         held, lacking = measured(frame, metric)
+        if metric.cell:
+            held, doubts = with_times(held, facts)
+            lacking += doubts
+            found.no_times = {name: why for doubt in doubts for name, why in doubt.items}
         if len(held):
             found.metrics.append(metric)
             absolute[metric.name] = _add_metric(found, held, metric)
         if len(held) or not metric.needs_labels:  # a store without labels lacks nothing
             found.notes += lacking
-    for row in pareto_front(absolute[MAIN], absolute[TIME.name]).to_dict("records"):
-        found.cells[row["policy"], row["problem"]]["front"] = bool(row["on_front"])
+    if TIME.name in absolute:
+        for row in pareto_front(absolute[MAIN], absolute[TIME.name]).to_dict("records"):
+            found.cells[row["policy"], row["problem"]]["front"] = bool(row["on_front"])
+    found.verdicts = verdicts_of(frame, facts, found.metrics)
     normal = _with_baseline(frame, METRICS[MAIN])
     for row in stuck_share(normal).to_dict("records") if len(normal) else []:
         found.cells[row["policy"], row["problem"]]["stuck"] = number(100 * row["share"], 3)
@@ -102,7 +115,7 @@ def _add_metric(found: Findings, frame: pd.DataFrame, metric: Metric) -> pd.Data
         found.cells[row["policy"], row["problem"]]["absolute"][metric.name] = _value(row)
     for row in ranks(summary).to_dict("records"):
         found.cells[row["policy"], row["problem"]]["rank"][metric.name] = number(row["rank"])
-    for row in mean_ranks(summary, list(summary["problem"].drop_duplicates())).to_dict("records"):
+    for row in comparable_ranks(summary, list(summary["problem"].drop_duplicates())).to_dict("records"):
         found.mean_rank[row["policy"], metric.name] = number(row["mean_rank"])
     for row in summarise_commonest(frame, metric.name).to_dict("records"):
         found.reference[row["problem"], metric.name] = _value(row)
@@ -160,7 +173,8 @@ def _add_table(found: Findings, table: Table, source: str, metric: Metric) -> No
             found.units[row["problem"], metric.name] = row["unit"]
         paper = number(row.get("paper_mean"), 6)
         if paper is not None:
-            numbers = {"paper_mean": paper, "paper_sem": number(row["paper_sem"]), "agrees": bool(row["agrees"])}
+            agrees = None if row["agrees"] is None else bool(row["agrees"])  # None: of another number of steps
+            numbers = {"paper_mean": paper, "paper_sem": number(row["paper_sem"]), "agrees": agrees}
             cell["paper"].append({"source": source, "metric": metric.name, "unit": row["unit"], **value, **numbers})
     if table.is_compared:
         for name, count in table.agreement.items():
@@ -171,7 +185,7 @@ def _add_table(found: Findings, table: Table, source: str, metric: Metric) -> No
 def _table(frame: pd.DataFrame, metric: Metric, **request: Any) -> Table:
     """A table of cells that were chosen before, so that nothing is left out."""
     nothing = pd.DataFrame(columns=[*_KEYS, "because"])
-    return build_table(Selection(frame, nothing), Request(metric=metric.name, **request))
+    return build_table(Selection(frame, nothing), Request(metric=metric.name, judged=False, **request))
 
 
 def _add_paper_ranks(found: Findings, frame: pd.DataFrame) -> None:

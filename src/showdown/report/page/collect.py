@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from showdown import __version__
-from showdown.analysis.notes import Note, SeveralMachines, merged
+from showdown.analysis.notes import merged
 from showdown.analysis.selection import in_order, select
 from showdown.bench.store import Store
 from showdown.errors import UsageError
@@ -57,11 +57,9 @@ def collect(directory: Any, *, command: str, title: str = "") -> dict[str, Any]:
         "rank_tests": found.rank_tests,
         "agreement": found.agreement["agreement"],
         "agreement_of_readings": found.agreement["agreement_of_readings"],
-        "notes": [str(note) for note in merged([*found.notes, *_hardware_notes(about["hardware"])])],
+        "notes": [str(note) for note in merged(found.notes)],
+        "verdicts": found.verdicts,
+        "no_times": found.no_times,
         "warnings": warnings,
         "about": about,
     }
-
-
-def _hardware_notes(hardware: list[str]) -> list[Note]:
-    return [SeveralMachines(tuple(hardware))] if len(hardware) > 1 else []

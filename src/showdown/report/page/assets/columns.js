@@ -16,7 +16,7 @@ const COLUMNS = [
     value: (policy) => policy.step_seconds,
     text: (seconds) => duration(1000 * seconds),
   },
-];
+].filter(({ key }) => key !== "time" || !Object.keys(data.no_times).length); // times that cannot be compared
 
 const headings = () => COLUMNS.map(({ key, title, hint }) => sortButton(key, title, hint()));
 

@@ -10,7 +10,7 @@ function timeView() {
         cell && {
           name: policy.name,
           cell,
-          seconds: cell.absolute.time.mean,
+          seconds: cell.absolute.time?.mean ?? 0,
           regret: cell.shown[MAIN].mean,
           error: cell.shown[MAIN].sem,
         }
@@ -39,6 +39,8 @@ function timeView() {
 }
 
 function timeChart(points, width, readout, logarithmic) {
+  if (data.no_times[state.problem])
+    return el("p", { class: "nothing" }, `Times are not compared: ${data.no_times[state.problem]}.`);
   if (!points.length) return el("p", { class: "nothing" }, "No finished cell matches the filter.");
   const height = Math.round(clamp(width * 0.6, 280, 520));
   const extent = (values, by) => [Math.min(...values) / by, Math.max(...values) * by];

@@ -1,0 +1,70 @@
+"""What validity needs to know of a cell besides its metrics: where it was played, how long it could be, its curve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from showdown.bench.reader import Reader
+from showdown.bench.record import Record
+
+QUARTERS = 4
+
+
+@dataclass(frozen=True)
+class Fact:
+    """About one cell."""
+
+    hardware: str
+    concurrent: int  # other processes that played at the same time
+    rows: int | None  # the most steps a trial could have
+    warm_up: int  # steps in which actions are played in turn, whatever the context
+    step_seconds: float
+    quarters: np.ndarray | None  # (trials, 4) regret in each quarter of the trial; None: too few checkpoints
+
+
+Facts = dict[str, Fact]  # by cell
+
+
+def facts_of(store: Reader, records: Iterable[Record], cells: Iterable[str]) -> Facts:
+    """Of the named cells, which must be done and readable."""
+    wanted = set(cells)
+    found: Facts = {}
+    for record in records:
+        if record.cell in wanted and record.cell not in found and record.is_done:
+            found[record.cell] = _fact(store, record)
+    return found
+
+
+def _fact(store: Reader, record: Record) -> Fact:
+    return Fact(
+        hardware=", ".join(f"{name} {value}" for name, value in record.hardware.items()),
+        concurrent=record.concurrent,
+        rows=record.rows,
+        warm_up=_pulls(record.identity["policy"]) * (record.num_actions or 0),
+        step_seconds=record.run_seconds / record.trials / record.horizon,
+        quarters=_quarters(store, record),
+    )
+
+
+def _pulls(policy: Any) -> int:
+    """Of the outermost layer that has a warm-up: initial pulls per action."""
+    if not isinstance(policy, dict):
+        return 0
+    own = policy.get("pulls", 0)
+    return own if isinstance(own, int) and own else _pulls(policy.get("inner"))
+
+
+def _quarters(store: Reader, record: Record) -> np.ndarray | None:
+    table = store.trials(record)
+    if table is None or "curve" not in table or len(record.checkpoints) < 2 * QUARTERS:
+        return None
+    curves = np.stack(table["curve"].tolist()).astype(float)  # (trials, checkpoints)
+    steps = np.asarray(record.checkpoints)
+    ends = [int(np.argmin(np.abs(steps - steps[-1] * part / QUARTERS))) for part in range(1, QUARTERS + 1)]
+    at = np.concatenate([np.zeros((len(curves), 1)), curves[:, ends]], axis=1)
+    length = np.diff([0, *steps[ends]]) * QUARTERS / steps[-1]  # a quarter may be a few steps off
+    return np.diff(at, axis=1) / length

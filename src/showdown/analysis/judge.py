@@ -1,0 +1,47 @@
+"""The verdict about stored cells with what makes it doubtful, as tables, the page, `run` and `recommend` use it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from showdown.analysis.cautions import Caution, UnequalCoverage
+from showdown.analysis.facts import Facts
+from showdown.analysis.validity import catching_up, cautions, no_times
+from showdown.analysis.verdict import Verdict, verdict
+from showdown.metrics import MAIN
+
+
+def judge(
+    frame: pd.DataFrame,
+    facts: Facts,
+    metric: str = MAIN,
+    *,
+    expected: bool = False,
+    problems: Sequence[str] | None = None,
+) -> Verdict:
+    """Of cells that `selection.select` chose; over `problems`, or all that the frame holds."""
+    rows = frame if problems is None else frame[frame["problem"].isin(problems)]
+    cells = rows.drop_duplicates(["policy", "problem"])
+    seconds = {
+        (str(policy), str(problem)): facts[cell].step_seconds
+        for policy, problem, cell in zip(cells["policy"], cells["problem"], cells["cell"], strict=True)
+        if cell in facts
+    }
+    found = verdict(rows, metric, expected=expected, seconds=seconds, no_times=no_times(rows, facts))
+    return replace(found, warnings=tuple(map(str, _cautions(rows, facts, found))))
+
+
+def _cautions(rows: pd.DataFrame, facts: Facts, found: Verdict) -> list[Caution]:
+    """About the cells that the verdict rests on, the most serious first."""
+    meant = rows[rows["problem"].isin(found.problems) & ~rows["policy"].isin(found.left_out)]
+    doubts = [] if meant.empty else cautions(meant[meant["policy"].isin(found.ties or meant["policy"])], facts)
+    # coverage is about all policies, not only the best
+    doubts = [caution for caution in doubts if not isinstance(caution, UnequalCoverage)]
+    doubts += [caution for caution in cautions(rows) if isinstance(caution, UnequalCoverage)]
+    if found.best is not None and len(found.problems) == 1:
+        crossing = catching_up(meant, facts, found.best, [rival.policy for rival in found.rivals])
+        doubts = [*([crossing] if crossing.items else []), *doubts]
+    return doubts

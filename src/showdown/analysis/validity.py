@@ -1,0 +1,172 @@
+"""Find what makes a comparison doubtful: short horizons, curves that still bend, warm-up, few trials, unequal coverage.
+
+Curves are judged by the regret of each quarter of a trial, paired over trials, with rules that keep false alarms rare:
+
+- *still improving*: the last quarter lost at least 10 % less than the one before, at p < 0.01. A straight line is
+  flagged in fewer than 1 of 100 cells; √t (16 % less) and faster learning are, once the trials show it.
+- *catching up*: a policy that is behind lost less in the last quarter than the best one, at p < 0.01 over all
+  comparisons, and at these rates the curves cross before the full length, or within three times the steps played.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from showdown.analysis import preset_of
+from showdown.analysis.cautions import (
+    Bending,
+    CatchingUp,
+    Caution,
+    FewTrials,
+    NoTimes,
+    ShortHorizon,
+    UnequalCoverage,
+    WarmUp,
+)
+from showdown.analysis.coverage import REFERENCES, coverage
+from showdown.analysis.facts import QUARTERS, Fact, Facts
+from showdown.analysis.published import HORIZONS
+
+FEWEST_TRIALS = 10
+WARM_UP_SHARE = 1 / 4
+LESS = 0.10  # by which a quarter must be better than the one before to count as bending
+CERTAIN = 0.01
+FURTHER = 3  # times the steps played: how far curves are extrapolated where nothing longer can be played
+
+
+def cautions(frame: pd.DataFrame, facts: Facts | None = None) -> list[Caution]:
+    """About the cells of a frame, one per (policy, problem); without facts only what the frame says."""
+    cells = _cells(frame)
+    found: list[Caution] = []
+    if facts is not None:
+        found += [_short(cells, facts), _bending(cells, facts), _warm_up(cells, facts)]
+    found += [_few_trials(cells), _unequal(cells)]
+    return [caution for caution in found if caution.items]
+
+
+def _cells(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    columns = ["cell", "policy", "problem", "horizon", "trials"]
+    return frame[columns].drop_duplicates(["policy", "problem"]).to_dict("records")
+
+
+def full_length(problem: str, fact: Fact) -> int | None:
+    """The steps that the problem is meant to be played for: the paper's, or all rows; None: no such number."""
+    return HORIZONS.get(preset_of(problem)) or fact.rows
+
+
+def _short(cells: list[dict[str, Any]], facts: Facts) -> Caution:
+    short = {}
+    for cell in cells:
+        full = full_length(cell["problem"], facts[cell["cell"]]) if cell["cell"] in facts else None
+        if full is not None and cell["horizon"] < full:
+            short[cell["problem"]] = (cell["problem"], int(cell["horizon"]), full)
+    return ShortHorizon(tuple(short.values()))
+
+
+def _bending(cells: list[dict[str, Any]], facts: Facts) -> Caution:
+    return Bending(
+        tuple(
+            (cell["policy"], cell["problem"])
+            for cell in cells
+            if cell["policy"] not in REFERENCES and cell["cell"] in facts and is_bending(facts[cell["cell"]].quarters)
+        )
+    )
+
+
+def is_bending(quarters: np.ndarray | None) -> bool:
+    if quarters is None:
+        return False
+    before, last = quarters[:, -2], quarters[:, -1]
+    return bool(last.mean() <= (1 - LESS) * before.mean()) and _p_value(before - last) < CERTAIN
+
+
+def _p_value(differences: np.ndarray) -> float:
+    """One-sided, that the mean is not positive; 1 for fewer than two differences."""
+    from scipy import special
+
+    count = len(differences)
+    error = differences.std(ddof=1) / math.sqrt(count) if count > 1 else 0.0
+    mean = differences.mean() if count else 0.0
+    if count < 2 or error == 0:
+        return 0.0 if count > 1 and mean > 0 else 1.0
+    return float(special.stdtr(count - 1, -mean / error))
+
+
+def _warm_up(cells: list[dict[str, Any]], facts: Facts) -> Caution:
+    pulls = {cell["cell"]: facts[cell["cell"]].warm_up for cell in cells if cell["cell"] in facts}
+    return WarmUp(
+        tuple(
+            (cell["policy"], cell["problem"], min(pulls[cell["cell"]], int(cell["horizon"])), int(cell["horizon"]))
+            for cell in cells
+            if pulls.get(cell["cell"], 0) >= WARM_UP_SHARE * cell["horizon"]
+        )
+    )
+
+
+def _few_trials(cells: list[dict[str, Any]]) -> Caution:
+    few = (cell for cell in cells if cell["trials"] < FEWEST_TRIALS)
+    return FewTrials(tuple((cell["policy"], cell["problem"], int(cell["trials"])) for cell in few), FEWEST_TRIALS)
+
+
+def _unequal(cells: list[dict[str, Any]]) -> Caution:
+    if not cells:
+        return UnequalCoverage(())
+    found = coverage(pd.DataFrame(cells))
+    return UnequalCoverage(
+        tuple((policy, played, found.total) for policy, played in found.played.items() if played < found.total)
+    )
+
+
+def no_times(frame: pd.DataFrame, facts: Facts) -> str:
+    """Why the times of these cells must not be compared; empty where they can be."""
+    known = [facts[cell] for cell in dict.fromkeys(frame["cell"]) if cell in facts]
+    machines = len({fact.hardware for fact in known})
+    if machines > 1:
+        return f"cells were run on {machines} kinds of hardware"
+    if len(known) > 1 and any(fact.concurrent for fact in known):
+        return "cells were run at the same time as others (--processes)"
+    return ""
+
+
+def with_times(frame: pd.DataFrame, facts: Facts | None) -> tuple[pd.DataFrame, list[Caution]]:
+    """The cells of problems on which times can be compared, and a caution about the others."""
+    if facts is None:
+        return frame, []
+    reasons = {str(name): no_times(group, facts) for name, group in frame.groupby("problem", sort=False)}
+    refused = tuple((name, why) for name, why in reasons.items() if why)
+    kept = frame[~frame["problem"].isin([name for name, _ in refused])]
+    return kept, [NoTimes(refused)] if refused else []
+
+
+def catching_up(frame: pd.DataFrame, facts: Facts, best: str, rivals: Iterable[str]) -> Caution:
+    """Rivals of the best policy of one problem whose curve would cross its curve, were play to go on."""
+    cells = {cell["policy"]: cell for cell in _cells(frame)}
+    rivals = [name for name in rivals if name in cells]
+    fact = facts.get(cells[best]["cell"]) if best in cells else None
+    found = []
+    for name in rivals if fact is not None and fact.quarters is not None else ():
+        theirs = facts.get(cells[name]["cell"])
+        if fact is None or theirs is None or theirs.quarters is None:
+            continue
+        problem, horizon = cells[best]["problem"], int(cells[best]["horizon"])
+        crossing = _crossing(fact.quarters, theirs.quarters, horizon, len(rivals))
+        if crossing <= max(full_length(problem, fact) or 0, FURTHER * horizon):
+            found.append((name, problem, best, crossing))
+    return CatchingUp(tuple(found))
+
+
+def _crossing(best: np.ndarray | None, other: np.ndarray | None, horizon: int, comparisons: int) -> float:
+    """Steps after which `other`, (trials, 4) regret by quarter, has lost less than `best`; infinity for never."""
+    assert best is not None and other is not None  # noqa: PT018
+    trials = min(len(best), len(other))
+    best, other = best[:trials], other[:trials]
+    faster = best[:, -1] - other[:, -1]
+    gap = float((other.sum(axis=1) - best.sum(axis=1)).mean())
+    if gap <= 0 or comparisons * _p_value(faster) >= CERTAIN:
+        return math.inf
+    return horizon + gap / float(faster.mean()) * horizon / QUARTERS
