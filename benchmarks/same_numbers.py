@@ -2,16 +2,21 @@
 
     python benchmarks/same_numbers.py /path/to/the/other/tree
     python benchmarks/same_numbers.py /path/to/the/other/tree --policies LinFullPost RMS
+    python benchmarks/same_numbers.py /path/to/a/tree --record tests/unit/golden/numbers.json
 
 Each tree plays every preset, made small, on two small problems in a process of its own; both run at the same time. All
 regrets, curves and action counts of every trial are compared. Prints a line per preset and problem that differs and a
-summary; the exit status is 1 if anything does.
+summary; the exit status is 1 if anything does. `--record` plays a few cheap presets in the tree given and writes their
+numbers as hexadecimal floats, with the environment they belong to: the tests compare them with this tree's.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import platform
+import re
 import subprocess
 import sys
 import tempfile
@@ -21,6 +26,7 @@ from typing import Any
 import numpy as np
 
 PROBLEMS = {"wheel-0.5": 120, "linear[context_dim=4,num_actions=3]": 60}  # name: horizon
+GOLDEN_PROBLEM = "wheel-0.5"  # the one that is recorded
 TRIALS = 2
 MEASURED = (
     *("cumulative", "cumulative_expected", "simple", "simple_expected"),
@@ -38,6 +44,10 @@ SMALL = {  # those of these fields that a policy has; a linear model stays one
     "num_inducing": 8,
     "max_points": 32,
 }
+
+
+CHEAP = ("Uniform", "LinFullPost", "LinDiagPost", "LinGreedy-eps0.05", "RMS", "Dropout")  # recorded for the tests
+RECORDED = ("cumulative", "cumulative_expected", "simple", "simple_expected")
 
 
 def small(name: str) -> Any:
@@ -74,6 +84,35 @@ def play_all(names: list[str], path: str) -> None:
     np.savez(path, **numbers)
 
 
+def environment() -> dict[str, Any]:
+    """All that may move the last bits of a float."""
+    import jax
+
+    try:
+        about = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        about = ""
+    vectors = sorted({flag for flag in re.findall(r"\w+", about) if re.fullmatch(r"fma|avx2|avx512\w*|amx\w*", flag)})
+    return {"jax": jax.__version__, "machine": platform.machine(), "vectors": vectors, "cores": os.cpu_count()}
+
+
+def record(tree: Path, file: Path) -> int:
+    """Write what the cheap presets measure in a tree."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "numbers.npz"
+        if begin(tree, list(CHEAP), path).wait():
+            return 1
+        numbers = dict(np.load(path))
+    recorded: dict[str, dict[str, Any]] = {
+        name: {
+            field: [value.hex() for value in numbers[f"{name}|{GOLDEN_PROBLEM}|{field}"].tolist()] for field in RECORDED
+        }
+        for name in CHEAP
+    }
+    file.write_text(json.dumps({"environment": environment(), "numbers": recorded}, indent=1) + "\n")
+    return 0
+
+
 def begin(tree: Path, names: list[str], path: Path) -> subprocess.Popen:
     environment = {**os.environ, "PYTHONPATH": str(tree.resolve() / "src"), "JAX_PLATFORMS": "cpu"}
     command = [sys.executable, __file__, str(tree), "--into", str(path)]
@@ -99,11 +138,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tree", type=Path, help="the other source tree: the folder that holds src/")
     parser.add_argument("--policies", nargs="+", default=[], help="presets; all of them by default")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="compare nothing; write the tree's numbers here")
     parser.add_argument("--into", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.into:
         play_all(chosen.policies, chosen.into)
         return 0
+    if chosen.record:
+        return record(chosen.tree, chosen.record)
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder) / "other.npz", Path(folder) / "here.npz"]
         trees = [chosen.tree, Path(__file__).parents[1]]
