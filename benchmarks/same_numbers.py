@@ -65,8 +65,9 @@ def play(name: str, problem: str, horizon: int) -> dict[str, np.ndarray]:
     from showdown.problems import problems
     from showdown.simulate import simulate
 
+    policy = small(name)
     try:
-        outcome = simulate(small(name), problems.get(problem), trials=TRIALS, horizon=horizon, seed=7)
+        outcome = simulate(policy, problems.get(problem), trials=TRIALS, horizon=horizon, seed=7)
     except ShowdownError as error:
         return {"error": np.array(str(error))}
     return {field: np.asarray(getattr(outcome, field)) for field in MEASURED}
@@ -159,6 +160,8 @@ def main() -> int:
     cases = {key.rpartition("|")[0] for key in here.keys() | other.keys()}
     presets = {case.partition("|")[0] for case in cases}
     print(f"{len(presets)} presets, {len(cases)} cases: {len(cases) - len(found)} bit-identical, {len(found)} differ")
+    for key in sorted(key for key in here if key.endswith("|error")):
+        print(f"{key.rpartition('|')[0]} was not played: {here[key]}")
     return 1 if found else 0
 
 
