@@ -29,7 +29,7 @@ from showdown.config import (
     to_json,
 )
 from showdown.errors import UsageError
-from showdown.policies.linear import LinearKnownNoise
+from showdown.policies.linear import LinearGreedy, LinearKnownNoise
 from showdown.policies.wrappers import EpsilonGreedy, WarmUp
 from showdown.problems.wheel import Wheel
 
@@ -315,3 +315,12 @@ def test_a_field_has_one_search_range():
         log(0, 1)
     with pytest.raises(UsageError, match="end above"):
         log(2, 1)
+
+
+def test_classes_with_equal_fields_have_different_structures():
+    """Or jit would sometimes run the program of one for the other."""
+    greedy, sampling = (WarmUp(inner=kind()) for kind in (LinearGreedy, LinearKnownNoise))
+    assert jax.tree.structure(greedy) != jax.tree.structure(sampling)
+    assert jax.tree.structure(greedy) == jax.tree.structure(WarmUp(inner=LinearGreedy(prior_precision=2.0)))
+    paths = [jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_flatten_with_path(greedy)[0]]
+    assert paths == [".inner.prior_precision", ".inner.noise_variance"]

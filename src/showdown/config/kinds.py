@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, dataclass_transform
 
 import jax
@@ -35,13 +35,34 @@ def config(cls: type[T]) -> type[T]:
     if clash:
         raise UsageError(f"{cls.__name__} may not have a field {clash[0]!r}: JSON uses that name for something else")
     data = [name for name in names if holds(hints[name], _is_data)]
-    jax.tree_util.register_dataclass(cls, data_fields=data, meta_fields=[name for name in names if name not in data])
+    _register(cls, data, [name for name in names if name not in data])
     known = kinds.setdefault(cls.__name__, cls)
     if known is not cls and known.__module__ != cls.__module__:
         raise UsageError(f"two configurations are called {cls.__name__}: {known.__module__} and {cls.__module__}")
     kinds[cls.__name__] = cls
     setattr(cls, _MARK, True)
     return cls
+
+
+def _register(cls: type, data: list[str], static: list[str]) -> None:
+    """Make `cls` a PyTree node with these fields as children, and the others as part of its structure.
+
+    Not by `register_dataclass`: the structures of two classes that it registered are equal where their fields are (seen
+    in JAX 0.10.2), and `jit` then sometimes runs the program of one class for the other.
+    """
+    keys = [jax.tree_util.GetAttrKey(name) for name in data]
+
+    def flatten(value: Any) -> tuple[list[Any], tuple[Any, ...]]:
+        return [getattr(value, name) for name in data], tuple(getattr(value, name) for name in static)
+
+    def flatten_with_keys(value: Any) -> tuple[list[tuple[Any, Any]], tuple[Any, ...]]:
+        children, structure = flatten(value)
+        return list(zip(keys, children, strict=True)), structure
+
+    def unflatten(structure: tuple[Any, ...], children: Iterable[Any]) -> Any:
+        return cls(**dict(zip(static, structure, strict=True)), **dict(zip(data, children, strict=True)))
+
+    jax.tree_util.register_pytree_with_keys(cls, flatten_with_keys, unflatten, flatten)
 
 
 def is_config(value: Any) -> bool:
