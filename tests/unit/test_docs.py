@@ -53,6 +53,16 @@ def test_every_name_is_on_its_page(names, pages):
     assert not missing, f"not documented in {', '.join(str(page.relative_to(DOCS)) for page in pages[:3])}: {missing}"
 
 
+def test_the_architecture_lists_every_part_of_the_package():
+    source = DOCS.parent / "src" / "showdown"
+    page = (DOCS / "design" / "architecture.md").read_text()
+    for path in source.iterdir():
+        if path.suffix == ".py" and path.name != "__init__.py":
+            assert f"`{path.name}`" in page, f"docs/design/architecture.md does not say what {path.name} is"
+        elif (path / "__init__.py").exists():
+            assert f"`{path.name}/`" in page, f"docs/design/architecture.md does not say what {path.name}/ is"
+
+
 def test_links_between_pages_lead_somewhere():
     for page in (*DOCS.rglob("*.md"), *DOCS.parent.glob("*.md")):
         for target in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
