@@ -21,19 +21,21 @@ from showdown.bench.cell import identity_hash
 from showdown.bench.store import Store
 from showdown.report.page.collect import collect
 
-SECONDS = 20  # a reader that takes longer hangs
+SECONDS = 100  # a reader that takes longer hangs
 WRONG = (None, "x", -1, 1.5, [], {}, True, 10**400, [["a", "b", "c"]], {"a": {"b": 10**400}}, "\ud800", "\x1b[31m")
 FIELDS = (
     *("format", "cell", "names", "horizon", "seed", "trials", "identity", "status", "reason", "checkpoints"),
     *("context_dim", "num_actions", "labels", "compile_seconds", "run_seconds", "batch_trials", "diagnostics"),
     *("finished", "versions", "beside", "hardware", "traceback", "table_sha256", "checksum"),
 )
+# these could be true, and with a checksum that fits nothing gives them away
+POSSIBLE = (("labels", True), ("compile_seconds", 1.5), ("run_seconds", 1.5))
 Lie = Callable[[Path], None]  # given the record's file of a healthy cell
 
 
 def lies(every: int = 1) -> dict[str, Lie]:
     """By name; only each `every`-th of the wrong values of fields, which are most of them."""
-    fields = [(field, value) for field in FIELDS for value in WRONG]
+    fields = [(field, value) for field in FIELDS for value in WRONG if (field, value) not in POSSIBLE]
     named: dict[str, Lie] = {
         f"{field} is {str(value)[:12]!r}": _field(field, value) for field, value in fields[::every]
     }

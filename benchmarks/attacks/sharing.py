@@ -73,7 +73,7 @@ def killed_writers(directory: Path, kills: int = 40) -> Score:
         process.start()
         while not (directory / f"{kill}").exists() and process.is_alive():
             time.sleep(0.005)
-        time.sleep(0.3 * chance.random())
+        time.sleep(0.1 * chance.random())
         os.kill(process.pid or 0, signal.SIGKILL)
         process.join()
         with score.attempt():
@@ -81,9 +81,9 @@ def killed_writers(directory: Path, kills: int = 40) -> Score:
             now = rows_by_cell(store.frame())
             score.lost += sum(cell not in now or not now[cell].equals(rows) for cell, rows in known.items())
             score.silent += len(store.warnings)  # a cell that was killed in the making must not exist at all
-            score.silent += any(finding.state == DAMAGED for finding in check_store(store))
             known = dict(now)
             store.prepare()
+    score.silent += sum(finding.state == DAMAGED for finding in check_store(Store(directory)))
     sweep(directory / "cells", seconds=0)
     score.lost += any(path.name.startswith((TEMPORARY, ".lock-")) for path in (directory / "cells").iterdir())
     return score

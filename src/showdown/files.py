@@ -1,7 +1,7 @@
 """Files that are whole or absent: written under another name, forced to the disk, renamed; and read with care.
 
 A file that is renamed before its content has reached the disk can be empty after a loss of power, so the content is
-forced there first. The rename itself is forced too; if that is lost the old file is still whole.
+forced there first. The rename is forced too, but nobody waits for that: if it is lost, the old file is still whole.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -52,15 +52,19 @@ def _put_in_place(files: Mapping[Path, Callable[[str], Any]]) -> None:
         for temporary in temporaries.values():
             Path(temporary).unlink(missing_ok=True)
         raise
-    with suppress(OSError):  # some systems cannot force a folder
-        _force_to_disk({str(path.parent) for path in files})
+    for folder in {str(path.parent) for path in files}:
+        _threads(os.getpid()).submit(_fsync, folder)
 
 
 def _force_to_disk(names: Iterable[str]) -> None:
     """In threads, since a file system that is asked by several at once writes its journal once for all."""
-    names = list(names)
-    with ThreadPoolExecutor(len(names)) as pool:
-        list(pool.map(_fsync, names))
+    list(_threads(os.getpid()).map(_fsync, names))
+
+
+@cache
+def _threads(process: int) -> ThreadPoolExecutor:
+    """Of this process: a fork has none of the threads it was forked with."""
+    return ThreadPoolExecutor(4, thread_name_prefix="fsync")
 
 
 def _fsync(name: str) -> None:

@@ -214,11 +214,24 @@ def test_foreign_and_broken_files_are_named_and_left_out(tmp_path):
 
 def test_two_processes_share_a_store(tmp_path):
     command = [sys.executable, "-c", "from showdown.cli.main import main; main()", "run", "--out", str(tmp_path)]
-    command += ["--policies", "Uniform,LinPost", "--problems", "wheel-0.5", "--trials", "3", "--horizon", "40"]
+    command += [
+        "--policies",
+        "Uniform,LinPost",
+        "--problems",
+        "wheel-0.5",
+        "--trials",
+        "3",
+        "--horizon",
+        "40",
+        "--json",
+    ]
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)]
+    played = 0
     for process in both:
-        _, errors = process.communicate(timeout=100)
+        output, errors = process.communicate(timeout=100)
         assert process.returncode == 0, errors
+        played += sum(cell["new"] for cell in json.loads(output)["cells"])
+    assert played == 2  # each cell by one of them
     store = Store(tmp_path)
     assert len(store.frame()) == 6
     assert store.warnings == []
