@@ -68,7 +68,7 @@ def _threads(process: int) -> ThreadPoolExecutor:
 
 
 def _fsync(name: str) -> None:
-    handle = os.open(name, os.O_RDONLY)
+    handle = os.open(name, os.O_RDONLY if os.path.isdir(name) else os.O_RDWR)  # some systems force only writers
     try:
         os.fsync(handle)
     except OSError as error:

@@ -66,8 +66,8 @@ class Reader:
         records = [record for record in map(self.read_record, self.paths()) if record is not None]
         unverified = sum(not record.verified for record in records)
         if unverified:
-            told = f"{unverified} of {len(records)} cells have no checksum and are unverified"
-            self.warnings.append(f"{told}; `showdown verify --seal {self.directory}` adds it")
+            counted = f"{unverified} of {len(records)} cells have no checksum and are unverified"
+            self.warnings.append(f"{counted}; `showdown verify --seal {self.directory}` adds it")
         listed = [
             replace(record, policy=policy, problem=problem) for record in records for policy, problem in record.names
         ]
@@ -133,8 +133,8 @@ class Reader:
                 records.append(_row(record))
                 parts.append(table.reindex(columns=numbers))
         if self.damaged:
-            told = f"{len(self.damaged)} damaged {'cell was' if len(self.damaged) == 1 else 'cells were'} left out"
-            self.warnings.append(f"{told}; the `showdown run` that made them plays them again")
+            counted = f"{len(self.damaged)} damaged {'cell was' if len(self.damaged) == 1 else 'cells were'} left out"
+            self.warnings.append(f"{counted}; the `showdown run` that made them plays them again")
         if not parts:
             return pd.DataFrame(columns=[*_CELL_COLUMNS, _CONCURRENT, *numbers])
         rows = np.repeat(np.arange(len(parts)), [len(part) for part in parts])

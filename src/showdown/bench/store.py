@@ -54,8 +54,8 @@ class Store(Reader):
         needed = SPARE_BYTES + 2 * cell.trials * _BYTES_PER_TRIAL
         free = shutil.disk_usage(self.folder).free
         if free < needed:
-            told = f"{free >> 20} MiB are free in {self.directory}, and a cell needs up to {needed >> 20} MiB"
-            raise ShowdownError(f"{told}: make room, and the same command goes on from there")
+            short = f"{free >> 20} MiB are free in {self.directory}, and a cell needs up to {needed >> 20} MiB"
+            raise ShowdownError(f"{short}: make room, and the same command continues from there")
 
     def claim(self, cell_hash: str, wait: bool = False) -> AbstractContextManager[bool]:
         """Hold the right to play a cell; False while another process plays it. A dead process holds nothing."""
