@@ -101,6 +101,8 @@ def test_names_that_mean_one_cell_share_it(tmp_path):
 def test_a_broken_table_is_played_again(tmp_path):
     _, store = play(TINY, tmp_path)
     next((tmp_path / "cells").glob("*.parquet")).write_bytes(b"not parquet at all")
+    planned = plan(TINY, reader := Store(tmp_path))
+    assert reader.damaged == {item.cell.hash for item in planned if not item.done}
     again, store = play(TINY, tmp_path)
     assert sorted(result.new for result in again) == [False, True]
     assert len(store.frame()) == 6

@@ -41,12 +41,18 @@ class Reader:
         return self.folder / f"{cell_hash}{suffix}"
 
     def is_done(self, cell_hash: str) -> bool:
-        """Whether the cell can be read back; a damaged one is played again. A table with a checksum is not parsed."""
-        reader = Reader(self.directory)  # with warnings of its own, which nobody is to hear
+        """Whether the cell can be read back; a damaged one is not, and joins `damaged`.
+
+        A table with a checksum is hashed, not parsed.
+        """
+        reader = Reader(self.directory)  # with warnings of its own, which are only about this cell
         record = reader.read_record(self._path(cell_hash, ".json"))
-        if record is None or not record.is_done:
-            return False
-        return reader._table_bytes(record) is not None if record.verified else reader.trials(record) is not None
+        done = record is not None and record.is_done
+        if record is not None and done:
+            table = reader._table_bytes(record) if record.verified else reader.trials(record)
+            done = table is not None
+        self.damaged |= reader.damaged
+        return done
 
     def paths(self) -> list[Path]:
         """Every file that should be a record."""

@@ -69,6 +69,9 @@ def run_command(
     store = Store(out)
     player = make_engine(engine, store)
     planned = plan(chosen, store)
+    for item in planned:
+        if item.cell.hash in store.damaged:
+            console.warn(f"{item.cell.label}: the stored cell {item.cell.hash} is damaged, and is played again")
     if dry_run:
         _print_plan(chosen, planned, store, as_json)
         return
