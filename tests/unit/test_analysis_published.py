@@ -7,7 +7,7 @@ import math
 import pandas as pd
 import pytest
 
-from showdown.analysis.agreement import against, agrees, count_agreement
+from showdown.analysis.agreement import against, agrees, count_agreement, count_findings, judged
 from showdown.analysis.published import HORIZONS, RANKED_PROBLEMS, published, tables
 from showdown.analysis.ranks import mean_ranks, ranks
 from showdown.errors import UsageError
@@ -90,6 +90,26 @@ def test_unknown_sources_and_metrics_that_were_not_published():
 def test_the_rule_of_agreement(mean, sem, paper_mean, paper_sem, expected):
     row = pd.DataFrame({"mean": [mean], "sem": [sem], "paper_mean": [paper_mean], "paper_sem": [paper_sem]})
     assert agrees(row).tolist() == [expected]
+
+
+def test_noise_and_baselines_are_no_agreement():
+    rows = pd.DataFrame(
+        [
+            ("LinPost", 10.0, 0.2, 10.1, 0.2),
+            ("LinGreedy", 10.0, 2.5, 14.0, 1.0),  # agrees, but three errors are half of 14
+            ("BBB", 10.0, 0.2, 14.0, 0.2),
+            ("RMS[training_steps=1]", 10.0, None, 10.0, None),
+            ("Uniform", 100.0, 0.1, 100.0, 0.1),
+            ("Mine", 10.0, 0.2, None, None),
+        ],
+        columns=["policy", "mean", "sem", "paper_mean", "paper_sem"],
+    )
+    found = judged(rows.assign(agrees=agrees(rows)))
+    assert found["finding"].tolist() == ["agrees", "noisy", "differs", "agrees", "agrees", None]
+    assert found["z"].iloc[1] == pytest.approx(-4 / math.sqrt(7.25))
+    assert math.isnan(found["z"].iloc[3])  # no error is known
+    assert count_findings(found, without=["Uniform"]) == {"agree": 1, "noisy": 1, "compared": 3}
+    assert count_findings(found, readings=True) == {"agree": 1, "noisy": 0, "compared": 1}
 
 
 def test_published_numbers_stand_beside_ours_in_our_order():

@@ -52,8 +52,9 @@ def test_numbers_are_those_of_the_tables(page):
     assert exact["shown"]["cumulative"]["mean"] == pytest.approx(100 * 9_650 / 590_100, rel=1e-4)
     assert exact["absolute"]["cumulative"] == {"mean": 9650, "sem": 50}
     (published,) = [entry for entry in exact["paper"] if entry["metric"] == "cumulative"]
-    assert (published["paper_mean"], published["agrees"]) == (1.63, True)
-    assert page["agreement"]["paper cumulative"] == {"agree": 3, "compared": 6}  # both Uniforms and this one
+    assert (published["paper_mean"], published["finding"]) == (1.63, "agrees")
+    # of LinFullPost and LinGreedy on two wheels; Uniform is 100 % of itself and no evidence
+    assert page["agreement"]["paper cumulative"] == {"agree": 1, "noisy": 0, "compared": 4}
     assert exact["rank"]["cumulative"] == 3
     assert (cell(page, "LinGreedy", "wheel-0.5")["front"], exact["stuck"]) == (False, 0)
     by_name = {policy["name"]: policy for policy in page["policies"]}

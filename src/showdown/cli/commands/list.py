@@ -10,7 +10,7 @@ import typer
 
 from showdown.cli import console
 from showdown.cli.load import LOAD, load_files
-from showdown.cli.summary import summary
+from showdown.report.summary import summary
 
 
 class What(StrEnum):

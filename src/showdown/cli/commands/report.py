@@ -20,7 +20,8 @@ def register(app: typer.Typer) -> None:
 def report_command(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where results are kept.")] = Path("results"),
     out: Annotated[Path, typer.Option(help="The .html file to write.")] = Path("report.html"),
-    title: Annotated[str | None, typer.Option(help="The page's heading.", show_default="DIR")] = None,
+    title: Annotated[str | None, typer.Option(help="The page's heading.", show_default="the name of DIR")] = None,
+    docs: Annotated[str | None, typer.Option(help="Address of the documentation, for links.", metavar="URL")] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
     load: Annotated[list[Path] | None, LOAD] = None,
 ) -> None:
@@ -36,8 +37,9 @@ def report_command(
 
     words = ["showdown", "report", str(directory), "--out", str(out)]
     words += ["--title", title] if title else []
+    words += ["--docs", docs] if docs else []
     words += [word for path in load or () for word in ("--load", str(path))]
-    page = collect(directory, command=shlex.join(words), title=title or "")
+    page = collect(directory, command=shlex.join(words), title=title or "", docs=docs or "")
     for warning in page["warnings"]:
         console.warn(warning)
     write(render(page), out)

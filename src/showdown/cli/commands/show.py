@@ -13,8 +13,8 @@ import typer
 
 from showdown.cli import console
 from showdown.cli.load import LOAD, load_files
-from showdown.cli.summary import summary
 from showdown.errors import UsageError
+from showdown.report.summary import summary
 
 
 def register(app: typer.Typer) -> None:

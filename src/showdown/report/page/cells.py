@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from showdown.analysis.agreement import count_findings, judged
 from showdown.analysis.build_table import build_table
 from showdown.analysis.compare import pareto_front, stuck_share
 from showdown.analysis.facts import facts_of
@@ -16,7 +17,7 @@ from showdown.analysis.published import SOURCES, published
 from showdown.analysis.ranks import comparable_ranks, ranks
 from showdown.analysis.request import Request
 from showdown.analysis.selection import Selection
-from showdown.analysis.summary import summarise, summarise_commonest
+from showdown.analysis.summary import BASELINE, summarise, summarise_commonest
 from showdown.analysis.table import RANK, Table
 from showdown.analysis.time_taken import per_trial
 from showdown.analysis.validity import cautions, with_times
@@ -100,6 +101,7 @@ def _cell(row: dict[str, Any], store: Store, record: Record) -> dict[str, Any]:
         "curve": compact.curve(list(record.checkpoints), table["curve"].tolist()),
         "distribution": {name: compact.distribution(table[name].to_numpy()) for name in columns},
         "actions": compact.action_shares(table["action_counts"].tolist()),
+        "timeline": compact.timeline(getattr(record, "timeline", None) or {}),  # only some policies keep one
         "shown": {},  # metric to mean and sem in the unit of its column
         "absolute": {},  # metric to mean and sem as they are
         "rank": {},
@@ -165,21 +167,26 @@ def _published(metric: Metric) -> list[str]:
 
 
 def _add_table(found: Findings, table: Table, source: str, metric: Metric) -> None:
-    for row in table.rows.to_dict("records"):
+    rows = judged(table.rows) if table.is_compared else table.rows
+    for row in rows.to_dict("records"):
         cell = found.cells[row["policy"], row["problem"]]
-        value = _value(row)
         if source != ABSOLUTE:
-            cell["shown"][metric.name] = value
+            cell["shown"][metric.name] = _value(row)
             found.units[row["problem"], metric.name] = row["unit"]
-        paper = number(row.get("paper_mean"), 6)
-        if paper is not None:
-            agrees = None if row["agrees"] is None else bool(row["agrees"])  # None: of another number of steps
-            numbers = {"paper_mean": paper, "paper_sem": number(row["paper_sem"]), "agrees": agrees}
-            cell["paper"].append({"source": source, "metric": metric.name, "unit": row["unit"], **value, **numbers})
+        if number(row.get("paper_mean")) is not None:
+            cell["paper"].append({"source": source, "metric": metric.name, "unit": row["unit"], **_compared(row)})
     if table.is_compared:
-        for name, count in table.agreement.items():
+        no_evidence = {BASELINE, metric.baseline}
+        for name, readings in (("agreement", False), ("agreement_of_readings", True)):
+            count = count_findings(rows, readings=readings, without=no_evidence)
             found.agreement[name][f"{source} {metric.name}"] = count
         found.notes += table.notes
+
+
+def _compared(row: dict[str, Any]) -> dict[str, Any]:
+    """Ours, the published number, and what follows from both."""
+    paper = {"paper_mean": number(row["paper_mean"], 6), "paper_sem": number(row["paper_sem"])}
+    return {**_value(row), **paper, "finding": row["finding"], "z": number(row["z"], 3)}
 
 
 def _table(frame: pd.DataFrame, metric: Metric, **request: Any) -> Table:

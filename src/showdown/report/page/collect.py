@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from showdown import __version__
@@ -13,14 +14,16 @@ from showdown.errors import UsageError
 from showdown.policies import policies as known_policies
 from showdown.problems import problems as known_problems
 from showdown.report.page import subjects
+from showdown.report.page.cards import SHOWDOWN
 from showdown.report.page.cells import Findings, cells_of
 from showdown.report.unfinished import unfinished
 
 _LONGEST_REASON = 1000  # letters of a failure's reason
 
 
-def collect(directory: Any, *, command: str, title: str = "") -> dict[str, Any]:
-    """All that the page shows of the store in `directory`; `command` is what made the page."""
+def collect(directory: Any, *, command: str, title: str = "", docs: str = "") -> dict[str, Any]:
+    """All that the page shows of the store in `directory`; `command` is what made the page, `docs` where the
+    documentation is (an address to which the names of its pages are appended)."""
     store = Store(directory)
     # plain objects, on which look-ups are many times faster
     frame = store.frame().astype(dict.fromkeys(["cell", "policy", "problem"], object))
@@ -44,8 +47,10 @@ def collect(directory: Any, *, command: str, title: str = "") -> dict[str, Any]:
     for cell in [*found.cells.values(), *failed]:
         subjects.add_own_configuration(cell, by_cell[cell["cell"]], policies, problems)
     return {
-        "title": title or str(directory),
+        "title": title or name_of(directory),
         "command": command,
+        "docs": docs,
+        "paper": SHOWDOWN,
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
         "version": __version__,
         "metrics": [subjects.metric(metric) for metric in found.metrics],
@@ -63,3 +68,9 @@ def collect(directory: Any, *, command: str, title: str = "") -> dict[str, Any]:
         "warnings": warnings,
         "about": about,
     }
+
+
+def name_of(directory: Any) -> str:
+    """What a page without a title is called: the folder's own name, never its path."""
+    name = Path(directory).resolve().name
+    return name if name not in ("", "results") else "Showdown results"

@@ -1,4 +1,4 @@
-"""Numbers small enough to be sent along: four significant digits, curves of sixty points, at most 200 trials."""
+"""Numbers small enough to be sent: four significant digits, curves of sixty points, at most 200 trials."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from showdown.analysis.curves import mean_curve, thin
 
 DIGITS = 4
+TRIAL_DIGITS = 6  # two policies are compared trial by trial, and a small difference of large numbers needs them
 POINTS = 60
 MOST_TRIALS = 200
 MOST_ACTIONS = 32
@@ -24,8 +25,8 @@ def number(value: Any, digits: int = DIGITS) -> float | int | None:
     return int(rounded) if rounded.is_integer() else rounded
 
 
-def numbers(values: Iterable[float]) -> list[float | int | None]:
-    return [number(value) for value in values]
+def numbers(values: Iterable[float], digits: int = DIGITS) -> list[float | int | None]:
+    return [number(value, digits) for value in values]
 
 
 def curve(checkpoints: list[int], trials: list[Any]) -> dict[str, Any]:
@@ -38,7 +39,7 @@ def curve(checkpoints: list[int], trials: list[Any]) -> dict[str, Any]:
 def distribution(trials: np.ndarray) -> list[float | int | None]:
     """One value per trial in order of trials; evenly spaced quantiles where there are too many of them."""
     if len(trials) <= MOST_TRIALS:
-        return numbers(trials)
+        return numbers(trials, TRIAL_DIGITS)
     return numbers(np.quantile(trials, np.linspace(0, 1, MOST_TRIALS)))
 
 
@@ -46,3 +47,8 @@ def action_shares(counts: list[Any]) -> list[float | int | None]:
     """How often each action was played, in %; nothing where there are too many to draw."""
     total = np.sum(np.stack(counts), axis=0)
     return numbers(100 * total / max(1, total.sum())) if len(total) <= MOST_ACTIONS else []
+
+
+def timeline(bins: dict[str, Any]) -> dict[str, list[float | int | None]]:
+    """The share of decisions per belief, one number per doubling of steps."""
+    return {name: numbers(values) for name, values in bins.items()}

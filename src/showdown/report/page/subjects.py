@@ -7,6 +7,7 @@ from typing import Any
 from showdown.bench.record import Record
 from showdown.metrics.metric import Metric
 from showdown.report.page import configuration
+from showdown.report.page.cards import policy_card, problem_card
 from showdown.report.page.cells import Findings
 
 
@@ -24,6 +25,7 @@ def policy(name: str, records: list[Record], found: Findings) -> dict[str, Any]:
     return {
         "name": name,
         "family": configuration.family(configured),
+        **policy_card(name, configured),
         "configuration": configuration.rows(configured),
         "mean_rank": {metric.name: found.mean_rank.get((name, metric.name)) for metric in found.metrics},
         "paper_rank": found.paper_rank.get(name),
@@ -35,6 +37,7 @@ def problem(name: str, records: list[Record], found: Findings) -> dict[str, Any]
     references = {metric.name: found.reference.get((name, metric.name)) for metric in found.metrics}
     return {
         "name": name,
+        **problem_card(name, mine[0].identity["problem"]),
         "configuration": configuration.rows(mine[0].identity["problem"]),
         "context_dim": next((record.context_dim for record in mine if record.context_dim is not None), None),
         "num_actions": next((record.num_actions for record in mine if record.num_actions is not None), None),

@@ -1,4 +1,4 @@
-// The columns about a policy as a whole, before those of the problems. Adding one is adding an entry here.
+// The columns about a policy as a whole, before those of the problems or after them. Adding one is adding an entry here.
 // `value` is what its heading sorts by, ascending first; `text` is what is written.
 const COLUMNS = [
   {
@@ -11,6 +11,7 @@ const COLUMNS = [
   },
   {
     key: "time",
+    last: true,
     title: "time / 1000 steps",
     hint: () => "Time of 1000 steps of one trial, mean over problems, compilation not counted",
     value: (policy) => policy.step_seconds,
@@ -18,20 +19,15 @@ const COLUMNS = [
   },
 ].filter(({ key }) => key !== "time" || !Object.keys(data.no_times).length); // times that cannot be compared
 
-const headings = () => COLUMNS.map(({ key, title, hint }) => sortButton(key, title, hint()));
+const columnsAt = (last) => COLUMNS.filter((column) => Boolean(column.last) === last);
+const headings = (last) => columnsAt(last).map(({ key, title, hint }) => sortButton(key, title, hint()));
 
-// One function that gives the cells of a policy in these columns.
-function leadingCells() {
-  const smallest = new Map(
-    COLUMNS.filter(({ marksBest }) => marksBest).map(({ key, value }) => [
-      key,
-      Math.min(...data.policies.map(value).filter((one) => one !== null)),
-    ]),
-  );
-  return (policy) =>
-    COLUMNS.map(({ key, value, text }) => {
-      const own = value(policy);
-      const best = own !== null && own === smallest.get(key);
-      return el("td", { class: best ? "number best" : "number" }, own === null ? "–" : text(own));
-    });
+// The cells of a policy in these columns; the best and those that cannot be told from it are marked.
+function columnCells(policy, last) {
+  const found = verdictOf(state.metric);
+  return columnsAt(last).map(({ value, text, marksBest }) => {
+    const own = value(policy),
+      mark = !marksBest || own === null ? "" : found?.best === policy.name ? "best" : found?.tied.includes(policy.name) ? "tied" : "";
+    return el("td", { class: `number ${mark}` }, own === null ? "–" : text(own));
+  });
 }

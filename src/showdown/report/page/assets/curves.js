@@ -1,21 +1,13 @@
 // Regret over time on one problem: mean curves, bands of one standard error, values under the pointer or the arrows.
 const FIRST_CURVES = 6;
-const chosenCurves = new Map(); // problem -> Map(policy -> slot of colour and dash)
 
 function firstChoice(problem) {
   const finished = data.policies.filter((policy) => cellOf(policy.name, problem));
-  finished.sort(
-    (one, other) => cellOf(one.name, problem).rank[MAIN] - cellOf(other.name, problem).rank[MAIN],
-  );
-  return new Map(finished.slice(0, FIRST_CURVES).map((policy, slot) => [policy.name, slot]));
+  finished.sort((one, other) => cellOf(one.name, problem).rank[MAIN] - cellOf(other.name, problem).rank[MAIN]);
+  return finished.slice(0, FIRST_CURVES).map((policy) => policy.name);
 }
 
-function freeSlot(chosen) {
-  const used = new Set(chosen.values());
-  let slot = 0;
-  while (used.has(slot)) slot++;
-  return slot;
-}
+const chosenCurves = (problem) => state.curves.get(problem) ?? firstChoice(problem);
 
 function problemPicker() {
   return select(
@@ -24,85 +16,72 @@ function problemPicker() {
     state.problem,
     (value) => {
       state.problem = value;
+      remember();
       showView();
     },
   );
 }
 
 function curves() {
-  const problem = state.problem;
-  if (!chosenCurves.has(problem)) chosenCurves.set(problem, firstChoice(problem));
-  const chosen = chosenCurves.get(problem),
+  const problem = state.problem,
     reference = cellOf("Uniform", problem);
-  const holder = el("div", { class: "plot" }),
-    keys = el("div", { class: "keys", role: "group", "aria-label": "Curves" });
-  const readout = el("div", { class: "readout", "aria-live": "polite" });
-  const plot = responsive(holder, (width) => curveChart(problem, chosen, width, readout, state.relative));
+  const keys = el("div", { class: "keys", role: "group", "aria-label": "Curves" }),
+    readout = el("div", { class: "readout", "aria-live": "polite" });
+  const figure = plot(`Cumulative regret on ${problem}`, (width) =>
+    curveChart(problem, chosenCurves(problem), width, readout, state.relative),
+  );
   const redraw = () => {
-    plot.redraw();
+    remember();
+    figure.redraw();
     readout.replaceChildren();
   };
-
+  const listed = () => data.policies.filter((policy) => isShown(policy) && cellOf(policy.name, problem));
   const fillKeys = () => {
-    const ordered = data.policies.filter((policy) => isShown(policy) && cellOf(policy.name, problem));
-    ordered.sort(
+    const ordered = listed().sort(
       (one, other) => cellOf(one.name, problem).rank[MAIN] - cellOf(other.name, problem).rank[MAIN],
     );
-    keys.replaceChildren(
-      ...ordered.map((policy) => {
-        const swatch = () =>
-          svg(
-            "svg",
-            { width: 26, height: 10, "aria-hidden": "true" },
-            chosen.has(policy.name)
-              ? svg("line", { x1: 0, x2: 26, y1: 5, y2: 5, "stroke-width": 2.5, ...strokeOf(chosen.get(policy.name)) })
-              : null,
-          );
-        const text = el("span", {}, policy.name);
-        const button = toggle("", chosen.has(policy.name), (now) => {
-          if (now) chosen.set(policy.name, freeSlot(chosen));
-          else chosen.delete(policy.name);
-          button.firstChild.replaceWith(swatch());
-          redraw();
-        });
-        button.append(swatch(), text);
-        return button;
-      }),
-    );
+    keys.replaceChildren(...ordered.map(({ name }) => curveKey(problem, name, redraw)));
     if (!ordered.length) keys.replaceChildren(el("p", { class: "nothing" }, "No finished cell matches the filter."));
   };
   fillKeys();
   const set = (names) => {
-    chosen.clear();
-    for (const name of names) chosen.set(name, freeSlot(chosen));
+    if (names) state.curves.set(problem, names);
+    else state.curves.delete(problem);
     fillKeys();
     redraw();
   };
-  const listed = () =>
-    data.policies.filter((policy) => isShown(policy) && cellOf(policy.name, problem)).map((policy) => policy.name);
+  const option = (name, label) =>
+    toggle(label, state[name], (now) => {
+      state[name] = now;
+      redraw();
+    });
+  const button = (label, names) =>
+    el("button", { type: "button", class: "plain", onclick: () => set(names()) }, label);
   const controls = el(
     "div",
     { class: "controls" },
     problemPicker(),
-    reference
-      ? toggle("% of Uniform", state.relative, (now) => {
-          state.relative = now;
-          redraw();
-        })
-      : null,
-    toggle("logarithmic", state.log, (now) => {
-      state.log = now;
-      redraw();
-    }),
-    toggle("± s.e.", state.bands, (now) => {
-      state.bands = now;
-      redraw();
-    }),
-    el("button", { type: "button", class: "plain", onclick: () => set(listed()) }, "all"),
-    el("button", { type: "button", class: "plain", onclick: () => set([...firstChoice(problem).keys()]) }, "best"),
-    el("button", { type: "button", class: "plain", onclick: () => set([]) }, "none"),
+    reference ? option("relative", "% of Uniform") : null,
+    option("log", "logarithmic"),
+    option("bands", "± s.e."),
+    button("all", () => listed().map(({ name }) => name)),
+    button("best", () => null),
+    button("none", () => []),
   );
-  return { nodes: [controls, el("div", { class: "split" }, el("div", {}, holder, readout), keys)], arrange: fillKeys };
+  return { nodes: [controls, el("div", { class: "split" }, el("div", {}, figure.node, readout), keys)], arrange: fillKeys };
+}
+
+function curveKey(problem, name, redraw) {
+  const drawn = () => chosenCurves(problem).includes(name);
+  const sample = () => swatch(drawn() ? name : null, 26);
+  const button = toggle("", drawn(), (now) => {
+    const others = chosenCurves(problem).filter((other) => other !== name);
+    state.curves.set(problem, now ? [...others, name] : others);
+    button.firstChild.replaceWith(sample());
+    redraw();
+  });
+  button.append(sample(), el("span", {}, name));
+  return button;
 }
 
 // Every point in per cent of Uniform's mean at the same step; differences that the slope hides are seen this way.
@@ -117,8 +96,8 @@ function relativeTo(reference, curve) {
 function curveChart(problem, chosen, width, readout, relative = false) {
   const reference = cellOf("Uniform", problem)?.curve;
   const as = (curve) => (relative && reference ? relativeTo(reference, curve) : curve);
-  const lines = [...chosen]
-    .map(([name, slot]) => ({ name, slot, curve: as(cellOf(name, problem).curve) }))
+  const lines = chosen
+    .map((name) => ({ name, curve: as(cellOf(name, problem).curve) }))
     .filter(({ curve }) => curve.steps.length);
   const height = Math.round(clamp(width * 0.55, 240, 460));
   if (!lines.length) return el("p", { class: "nothing" }, "Choose a policy to draw its curve.");
@@ -135,20 +114,26 @@ function curveChart(problem, chosen, width, readout, relative = false) {
       : state.log
         ? Math.max(Math.min(...positive, top), top / 1e5)
         : Math.min(0, ...values);
-  const scaleOf = state.log ? logScale : linearScale;
+  const scaleOf = state.log ? logScale : linearScale,
+    room = nameWidth(
+      lines.map(({ name }) => name),
+      width * 0.55,
+    ),
+    named = width > 500 && lines.length <= height / 13; // on a phone the keys below the chart name them
   const { root, frame, plot } = chart({
     width,
     height,
     xLabel: "step",
     yLabel: width <= 500 ? "" : relative ? "cumulative regret, % of Uniform" : "cumulative regret",
     left: width > 500 ? 58 : 42,
+    right: named ? 14 + room : 14,
     label: `Cumulative regret on ${problem} over ${steps} steps for ${plural(lines.length, "policy", "policies")}; use the arrow keys to read values`,
     x: (range) => linearScale([0, steps], range),
     y: (range) => scaleOf([bottom, top * 1.02], range),
   });
-  for (const { name, slot, curve } of lines) {
+  for (const { name, curve } of lines) {
     const points = curve.steps.map((step, index) => [frame.x(step), curve.mean[index], curve.sem?.[index] ?? 0]);
-    const stroke = strokeOf(slot);
+    const stroke = strokeOf(name);
     if (state.bands && curve.sem) {
       const upper = points.map(([x, mean, sem]) => [x, frame.y(mean + sem)]);
       const lower = points.map(([x, mean, sem]) => [x, frame.y(mean - sem)]).reverse();
@@ -169,8 +154,27 @@ function curveChart(problem, chosen, width, readout, relative = false) {
       }),
     );
   }
+  if (named) nameCurves(plot, frame, lines, room);
   follow(root, frame, lines, steps, readout);
   return root;
+}
+
+// Each curve's name at its end, moved apart where the ends are close, so that a saved chart needs no legend.
+function nameCurves(plot, frame, lines, room) {
+  const GAP = 13;
+  const ends = lines
+    .map(({ name, curve }) => ({ name, from: frame.y(curve.mean.at(-1)), x: frame.x(curve.steps.at(-1)) }))
+    .sort((one, other) => one.from - other.from);
+  let y = frame.top - GAP / 2;
+  for (const end of ends) end.y = y = Math.max(end.from, y + GAP);
+  let floor = frame.bottom + GAP / 2;
+  for (const end of ends.toReversed()) end.y = floor = Math.min(end.y, floor - GAP);
+  for (const { name, from, x, y: at } of ends) {
+    plot.append(
+      svg("path", { d: path([[x, from], [frame.right + 8, at]]), fill: "none", ...strokeOf(name), class: "leader" }),
+      rowName(name, frame.right + 11, at, "start", room),
+    );
+  }
 }
 
 // The cross-hair: nearest checkpoint of each curve, written out below the drawing, smallest first.
@@ -189,22 +193,18 @@ function follow(root, frame, lines, steps, readout) {
     hair.setAttribute("x2", frame.x(at));
     hair.setAttribute("visibility", "visible");
     const read = lines
-      .map(({ name, slot, curve }) => {
+      .map(({ name, curve }) => {
         const index = nearest(curve);
-        return { name, slot, mean: curve.mean[index], sem: curve.sem?.[index] };
+        return { name, mean: curve.mean[index], sem: curve.sem?.[index] };
       })
       .sort((one, other) => one.mean - other.mean);
     readout.replaceChildren(
       el("strong", {}, `step ${at.toLocaleString("en")}`),
-      ...read.map(({ name, slot, mean, sem }) =>
+      ...read.map(({ name, mean, sem }) =>
         el(
           "span",
           {},
-          svg(
-            "svg",
-            { width: 16, height: 8, "aria-hidden": "true" },
-            svg("line", { x1: 0, x2: 16, y1: 4, y2: 4, "stroke-width": 3, ...strokeOf(slot) }),
-          ),
+          swatch(name, 16),
           ` ${name} `,
           el("b", {}, withError(mean, sem)),
         ),

@@ -22,6 +22,10 @@ for (const policy of data.policies) {
   policy.step_seconds = rates.length ? rates.reduce((sum, rate) => sum + rate, 0) / rates.length : null;
 }
 
+// What is said of a metric over all problems, or of one problem; nothing of a time, which has no interval.
+const verdictOf = (metric, problem = null) =>
+  problem === null ? data.verdicts[metric]?.overall : data.verdicts[metric]?.problems[problem];
+
 // `cumulative regret, % of Uniform`; a unit that the title ends with is not said twice
 function metricIn(metric, unit) {
   const title = titleOf(metric),
@@ -67,31 +71,6 @@ function duration(seconds) {
 }
 
 const plural = (count, noun, several = `${noun}s`) => `${count} ${count === 1 ? noun : several}`;
-
-// What is being looked at, shared by all views.
-const state = {
-  view: "leaderboard",
-  metric: MAIN,
-  family: "",
-  text: "",
-  sort: { key: "rank", descending: false },
-  problem: null,
-  source: "paper",
-  color: "value",
-  log: false,
-  relative: false,
-  bands: true,
-};
-
-function isShown(policy) {
-  const words = state.text
-    .toLowerCase()
-    .split(",")
-    .map((word) => word.trim())
-    .filter(Boolean);
-  const named = !words.length || words.some((word) => policy.name.toLowerCase().includes(word));
-  return named && (!state.family || policy.family === state.family);
-}
 
 // what a heading sorts by; apart from the other keys, since a problem may be called `rank`, `time` or `name`
 const problemKey = (name) => `problem ${name}`;

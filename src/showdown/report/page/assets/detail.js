@@ -5,6 +5,8 @@ function openDetail(policyName, problemName) {
     own = (cell ?? failure).configuration ?? {}, // where it is not what the names mean elsewhere
     dialog = byId("detail");
   const close = el("button", { type: "button", class: "plain close", onclick: () => dialog.close() }, "Close");
+  state.open = [policyName, problemName];
+  remember({ opened: true });
   const body = cell
     ? finishedDetail(cell)
     : [
@@ -24,6 +26,7 @@ function openDetail(policyName, problemName) {
       el("h2", { id: "detail-title" }, policyName, el("span", { class: "on" }, " on "), problemName),
       close,
     ),
+    el("p", { class: "hint" }, cardLine(policyOf.get(policyName)), el("br"), cardLine(problemOf.get(problemName))),
     ...body,
     el("h3", {}, "Configuration"),
     configurationTable([
@@ -31,9 +34,25 @@ function openDetail(policyName, problemName) {
       ...(own.problem ?? problemOf.get(problemName).configuration),
     ]),
   );
-  dialog.showModal();
+  if (!dialog.open) dialog.showModal();
   dialog.scrollTop = 0;
-  for (const holder of dialog.querySelectorAll(".plot")) holder.draw();
+  for (const holder of dialog.querySelectorAll(".figure")) holder.draw();
+}
+
+// Closing a cell that was opened here is the same step as Back; one that a link opened is left by a new step.
+function closeDetail() {
+  if (!state.open) return;
+  state.open = null;
+  if (history.state?.opened) history.back();
+  else remember();
+}
+
+// A drawing of the dialog, which has its width only once the dialog is open.
+function detailPlot(name, drawAt) {
+  const holder = el("div", { class: "plot" }),
+    figure = el("div", { class: "figure" }, holder, chartDownloads(name, drawAt));
+  figure.draw = () => holder.replaceChildren(drawAt(roomIn(holder)));
+  return figure;
 }
 
 const facts = (pairs) =>
@@ -72,7 +91,7 @@ function finishedDetail(cell) {
     const difference = entry.mean - entry.paper_mean;
     return el(
       "tr",
-      { class: entry.agrees ? "agrees" : "differs" },
+      { class: entry.finding ?? "unknown" },
       el(
         "th",
         { scope: "row" },
@@ -82,28 +101,27 @@ function finishedDetail(cell) {
       el("td", {}, withError(entry.mean, entry.sem, entry.unit)),
       el("td", {}, withError(entry.paper_mean, entry.paper_sem, entry.unit)),
       el("td", {}, `${difference > 0 ? "+" : ""}${format(difference)}`),
-      el("td", {}, entry.agrees ? "✓ agrees" : "✗ differs"),
+      el("td", {}, zText(entry)),
+      el("td", {}, FINDINGS[entry.finding].join(" ").trim()),
     );
   });
-  const strip = (metric) => {
-    const holder = el("div", { class: "plot" });
-    holder.draw = () =>
-      holder.replaceChildren(
-        stripChart(cell.distribution[metric], roomIn(holder), `${titleOf(metric)} of each trial`),
-      );
-    return [
-      el(
-        "h3",
-        {},
-        `${titleOf(metric)} of ${cell.distribution[metric].length < cell.trials ? `${cell.trials} trials (quantiles)` : plural(cell.trials, "trial")}`,
-      ),
-      holder,
-    ];
-  };
-  const line = el("div", { class: "plot" });
-  line.draw = () =>
-    line.replaceChildren(curveChart(cell.problem, new Map([[cell.policy, 0]]), roomIn(line), el("div")));
+  const where = `${cell.policy} on ${cell.problem}`;
+  const strip = (metric) => [
+    el(
+      "h3",
+      {},
+      `${titleOf(metric)} of ${cell.distribution[metric].length < cell.trials ? `${cell.trials} trials (quantiles)` : plural(cell.trials, "trial")}`,
+    ),
+    detailPlot(`${titleOf(metric)} of each trial, ${where}`, (width) =>
+      stripChart(cell.distribution[metric], width, `${titleOf(metric)} of each trial`),
+    ),
+  ];
+  const line = detailPlot(`Cumulative regret of ${where}`, (width) =>
+    curveChart(cell.problem, [cell.policy], width, el("div")),
+  );
+  const said = verdictOf(MAIN, cell.problem);
   return [
+    said ? el("p", { class: "hint" }, `Verdict on ${cell.problem}: ${said.sentence}`) : null,
     facts([
       ...numbers,
       ["rank on the problem", cell.rank[MAIN]],
@@ -112,7 +130,7 @@ function finishedDetail(cell) {
       ["seed", cell.seed],
       ["to compile, to run", `${duration(cell.compile_seconds)}, ${duration(cell.run_seconds)}`],
       ["context, actions", problem.context_dim === null ? null : `${problem.context_dim}, ${problem.num_actions}`],
-      ["played beside", cell.beside ? plural(cell.beside, "other process", "other processes") : null],
+      ["played at the same time as", cell.beside ? plural(cell.beside, "other process", "other processes") : null],
       ...Object.entries(cell.diagnostics).map(([name, value]) => [`${name}, largest over trials`, format(value)]),
       ["finished", cell.finished],
       ["cell", cell.cell],
@@ -120,18 +138,18 @@ function finishedDetail(cell) {
     published.length
       ? el(
           "div",
-          { class: "scroll" },
+          { class: "scroll", tabindex: "0", role: "region", "aria-label": "Compared with the paper" },
           el(
             "table",
             { class: "published" },
-            el("caption", {}, "Beside the paper"),
+            el("caption", {}, "Compared with the paper"),
             el(
               "thead",
               {},
               el(
                 "tr",
                 {},
-                ["", "ours", "published", "difference", ""].map((text) => el("th", { scope: "col" }, text)),
+                ["metric", "ours", "published", "difference", "z", "finding"].map((text) => el("th", { scope: "col" }, text)),
               ),
             ),
             el("tbody", {}, published),
@@ -141,6 +159,7 @@ function finishedDetail(cell) {
     ...measured.filter(({ per_cell }) => !per_cell).flatMap(({ name }) => strip(name)),
     el("h3", {}, "Cumulative regret over time, mean ± s.e."),
     line,
+    ...timelineDetail(cell, where),
     cell.actions.length ? el("h3", {}, "How often each action was played") : null,
     cell.actions.length ? actionBars(cell.actions) : null,
     el("h3", {}, "Again"),
@@ -153,9 +172,10 @@ function stripChart(values, width, label) {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const { root, frame, plot } = chart({
     width,
-    height: 96,
+    height: 108,
     left: 10,
-    bottom: 26,
+    bottom: 38,
+    xLabel: label,
     top: 8,
     right: 16,
     label: `${label}: from ${format(Math.min(...values))} to ${format(Math.max(...values))}`,
@@ -198,10 +218,11 @@ const actionBars = (shares) =>
 function configurationTable(rows) {
   return el(
     "div",
-    { class: "scroll" },
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": "Configuration" },
     el(
       "table",
       { class: "configuration" },
+      el("caption", {}, "Configuration"),
       el(
         "tbody",
         {},

@@ -26,8 +26,10 @@ function heatmap() {
       if (!cell?.shown[state.metric]) return el("td", {}, cellButton(policy, problem, { text: "", label: "" }));
       const { background, color } = heat(fraction(cell, problem));
       const { mean } = cell.shown[state.metric];
-      const label = `${format(mean)} ${unitOf(problem)}, rank ${cell.rank[state.metric]} of ${counts.get(problem.name)}`;
+      const rank = `rank ${cell.rank[state.metric]} of ${counts.get(problem.name)}`;
       const text = ranked ? String(cell.rank[state.metric]) : short(mean);
+      // a name that is read out begins with what is seen
+      const label = ranked ? `${rank}, ${format(mean)} ${unitOf(problem)}` : `${text} ${unitOf(problem)}, ${rank}`;
       return el(
         "td",
         {},
@@ -42,23 +44,7 @@ function heatmap() {
   const columns = data.problems.map((problem) => sortButton(problemKey(problem.name), problem.name, `Sort by ${problem.name}`));
   const caption = `Heat map of ${titleOf(state.metric)} by ${ranked ? "rank" : "value"}`;
   const table = policyTable({ caption, columns, rowOf, kind: "heat" });
-  const steps = [0, 0.2, 0.4, 0.6, 0.8, 1];
-  const ends = ranked
-    ? ["first", "last"]
-    : values.length
-      ? [low < high ? format(Math.exp(low)) : "≤ 0", `${format(Math.exp(high))} %`]
-      : ["first", "last"];
-  if (!ranked && values.length && !smallerIsBetter(state.metric)) ends.reverse(); // the best is on the left
-  const legend = el(
-    "div",
-    { class: "legend-heat", "aria-hidden": "true" },
-    el("span", {}, ends[0]),
-    el("span", {
-      class: "ramp",
-      style: `background:linear-gradient(90deg,${steps.map((step) => heat(step).background).join(",")})`,
-    }),
-    el("span", {}, ends[1]),
-  );
+  const legend = heatLegend({ ranked: ranked || !values.length, low, high, unit: data.problems.map(unitOf).find((unit) => unit.startsWith("%")) });
   const control = select(
     "colour by",
     [
@@ -68,8 +54,42 @@ function heatmap() {
     state.color,
     (value) => {
       state.color = value;
+      remember();
       showView();
     },
   );
   return { nodes: [el("div", { class: "controls" }, control, legend), table.node], arrange: table.arrange };
+}
+
+// What the colours mean: a ramp from the best to the worst, with values along it and the name of the quantity.
+function heatLegend({ ranked, low, high, unit }) {
+  const width = 240;
+  const smaller = smallerIsBetter(state.metric);
+  const values = low < high ? logScale([Math.exp(low), Math.exp(high)], smaller ? [0, width] : [width, 0]) : null;
+  const ticks = ranked
+    ? [
+        [0, "best"],
+        [width, "worst"],
+      ]
+    : (values?.ticks(4) ?? []).map((tick) => [values(tick), tickText(tick)]);
+  const what = ranked
+    ? `rank on the problem, by ${titleOf(state.metric)}`
+    : `${metricIn(state.metric, unit)} (logarithmic${commonUnit() ? "" : "; other units by rank"})`;
+  const ramp = svg(
+    "svg",
+    { width: width + 40, height: 26, viewBox: `-20 0 ${width + 40} 26`, role: "img", "aria-label": `Colour scale: ${what}` },
+    Array.from({ length: 48 }, (_, index) =>
+      svg("rect", {
+        x: (index * width) / 48,
+        width: width / 48 + 0.5,
+        height: 10,
+        fill: heat((index + 0.5) / 48).background,
+      }),
+    ),
+    ticks.map(([x, text]) => [
+      svg("line", { x1: x, x2: x, y1: 10, y2: 13, class: "axis" }),
+      svg("text", { x, y: 24, "text-anchor": "middle", class: "tick" }, text),
+    ]),
+  );
+  return el("div", { class: "legend-heat" }, el("span", {}, what), ramp);
 }

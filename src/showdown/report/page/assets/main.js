@@ -4,27 +4,28 @@ const VIEWS = {
   heatmap: ["Heat map", heatmap],
   curves: ["Regret curves", curves],
   ranks: ["Ranks", ranksView],
+  compare: ["Compare", compareView],
   time: ["Time", timeView],
   reproduction: ["Reproduction", reproduction],
 };
 let current = null;
 
 function showView() {
-  const main = byId("view"),
+  const view = byId("view"),
     focused = document.activeElement,
-    [title, build] = VIEWS[state.view];
-  const label = main.contains(focused) ? focused.closest("label")?.textContent : null;
+    [, build] = VIEWS[state.view];
+  const label = view.contains(focused) ? focused.closest("label")?.textContent : null;
   drawings.clear();
   current =
     data.cells.length || state.view === "leaderboard"
       ? build()
       : { nodes: [el("p", { class: "nothing" }, "No cell is finished.")], arrange: () => {} };
-  main.replaceChildren(...current.nodes);
+  view.replaceChildren(...current.nodes);
   for (const draw of drawings) draw();
-  main.setAttribute("aria-label", title);
+  view.setAttribute("aria-labelledby", `tab-${state.view}`);
   // a control that rebuilt its own view keeps the focus
   if (label)
-    [...main.querySelectorAll("label")]
+    [...view.querySelectorAll("label")]
       .find((node) => node.textContent === label)
       ?.querySelector("select")
       ?.focus();
@@ -33,26 +34,40 @@ function showView() {
     tab.setAttribute("aria-selected", String(active));
     tab.tabIndex = active ? 0 : -1;
   }
-  // only the leaderboard's kind of view has a metric to choose
+  // these two views are about regret over time and against time
   byId("metric").hidden = state.view === "curves" || state.view === "time";
+  drawnFor = toHash({ withOpen: false });
 }
 
 function refreshRows() {
   current.arrange();
   byId("count").textContent =
     `${data.policies.filter(isShown).length} of ${plural(data.policies.length, "policy", "policies")}`;
+  drawnFor = toHash({ withOpen: false });
+}
+
+// Show what the address says: at the start, after Back, and when somebody edits it.
+function restore() {
+  fromHash(location.hash);
+  const dialog = byId("detail");
+  if (toHash({ withOpen: false }) !== drawnFor) {
+    byId("metric").querySelector("select").value = state.metric;
+    byId("family").querySelector("select").value = state.family;
+    byId("filter").value = state.text;
+    showVerdict();
+    showView();
+    refreshRows();
+  }
+  if (state.open) openDetail(...state.open);
+  else if (dialog.open) dialog.close();
 }
 
 function buildTabs() {
   const tabs = byId("tabs");
   const go = (view) => {
     state.view = view;
+    remember();
     showView();
-    try {
-      history.replaceState(null, "", `#${view}`);
-    } catch {
-      /* some viewers forbid it */
-    }
   };
   for (const [view, [title]] of Object.entries(VIEWS)) {
     tabs.append(
@@ -92,32 +107,42 @@ function buildControls() {
       state.metric = value;
       // a problem stays sorted with the best first, or with the worst
       if (turned && state.sort.key.startsWith(problemKey(""))) state.sort.descending = !state.sort.descending;
+      remember();
+      showVerdict();
       showView();
     },
   );
   metric.id = "metric";
   const family = select("family", [["", "all"], ...families.map((name) => [name, name])], "", (value) => {
     state.family = value;
+    remember();
     refreshRows();
   });
   family.id = "family";
   const text = el("input", {
     type: "search",
     id: "filter",
-    placeholder: "Lin, BBB",
+    placeholder: "Lin, BBB, Thompson",
     autocomplete: "off",
+    "aria-keyshortcuts": "/",
     oninput: () => {
       state.text = text.value;
+      remember({ replace: true });
       refreshRows();
     },
   });
   byId("controls").append(
     metric,
     family,
-    el("label", {}, el("span", {}, "filter"), text),
+    el("label", {}, el("span", {}, "search"), text),
     el("output", { id: "count", "aria-live": "polite" }),
   );
   byId("controls").addEventListener("submit", (event) => event.preventDefault());
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.target.closest("input, select, dialog")) return;
+    event.preventDefault();
+    text.focus();
+  });
 }
 
 function buildHeading() {
@@ -128,20 +153,6 @@ function buildHeading() {
     : "";
   byId("summary").textContent =
     `${plural(data.policies.length, "policy", "policies")} on ${plural(data.problems.length, "problem")}${trialsEach}.`;
-  const ranked = data.policies
-    .filter((policy) => policy.mean_rank[MAIN] !== null)
-    .sort((one, other) => one.mean_rank[MAIN] - other.mean_rank[MAIN]);
-  // time is another machine's, so whether it agrees says nothing about the policies
-  const timed = data.metrics.filter(({ per_cell }) => per_cell);
-  const regrets = Object.entries(data.agreement).filter(([table]) => !timed.some(({ name }) => table.endsWith(` ${name}`)));
-  const agreement = regrets.reduce((sum, [, { agree, compared }]) => [sum[0] + agree, sum[1] + compared], [0, 0]);
-  const tiles = [[data.cells.length, data.cells.length === 1 ? "finished cell" : "finished cells"]];
-  if (data.unfinished.length) tiles.push([data.unfinished.length, "not finished"]);
-  if (ranked.length) tiles.push([ranked[0].name, `best mean rank, ${ranked[0].mean_rank[MAIN].toFixed(1)}`]);
-  if (agreement[1]) tiles.push([`${agreement[0]} of ${agreement[1]}`, "published regrets agree, cumulative and simple"]);
-  byId("tiles").append(
-    ...tiles.map(([value, name]) => el("div", {}, el("strong", {}, String(value)), el("span", {}, name))),
-  );
 }
 
 // Light, dark, or as the system says; remembered where the browser allows it.
@@ -216,17 +227,32 @@ function buildFoot() {
   );
 }
 
-const wanted = location.hash.slice(1);
-if (wanted in VIEWS) state.view = wanted;
-state.problem = (
-  data.problems.find((problem) => data.cells.some((cell) => cell.problem === problem.name)) ?? data.problems[0]
-).name;
-if (!data.agreement[`paper ${MAIN}`]?.compared && data.agreement[`paper-linear ${MAIN}`]?.compared)
-  state.source = "paper-linear";
+// A printed page hides nothing: what is folded is unfolded, and charts take the width of the paper.
+function buildPrinting() {
+  let unfolded = [];
+  addEventListener("beforeprint", () => {
+    unfolded.push(...document.querySelectorAll("details:not([open])"));
+    for (const part of unfolded) part.open = true;
+    for (const draw of drawings) draw();
+  });
+  addEventListener("afterprint", () => {
+    for (const part of unfolded) part.open = false;
+    unfolded = [];
+  });
+}
+
 buildTheme();
 buildHeading();
+buildGuide();
 buildTabs();
 buildControls();
 buildFoot();
-showView();
-refreshRows();
+buildPrinting();
+byId("link").addEventListener("click", copyLink);
+byId("skip").addEventListener("click", (event) => {
+  event.preventDefault(); // the address holds the state
+  byId("view").focus();
+});
+byId("detail").addEventListener("close", closeDetail);
+addEventListener("popstate", restore);
+restore();

@@ -8,8 +8,6 @@ function quantile(sorted, share) {
 }
 
 function ranksView() {
-  const boxes = el("div", { class: "plot" }),
-    difference = el("div", { class: "plot" });
   const rows = data.policies
     .filter(isShown)
     .map((policy) => ({
@@ -20,9 +18,11 @@ function ranksView() {
         .filter((rank) => rank !== undefined)
         .sort((one, other) => one - other),
     }))
-    .filter(({ ranks }) => ranks.length)
+    .filter(({ mean, ranks }) => ranks.length && (mean ?? null) !== null)
     .sort((one, other) => one.mean - other.mean);
-  responsive(boxes, (width) => boxChart(rows, width));
+  const by = `${titleOf(state.metric)}, ${data.title}`;
+  const boxes = plot(`Ranks by ${by}`, (width) => boxChart(rows, width));
+  const partial = verdictOf(state.metric)?.left_out ?? [];
   const test = data.rank_tests[state.metric];
   const words =
     !test || test.reason
@@ -31,19 +31,21 @@ function ranksView() {
           `Friedman's test over ${plural(test.problems.length, "problem")}: p ${test.p_value < 1e-4 ? "< 0.0001" : `= ${test.p_value}`}. Mean ranks closer than ${format(test.critical_difference)} (Nemenyi, α = 0.05) cannot be told apart: a bar joins them.`,
           test.left_out.length ? ` Left out, since they did not play every problem: ${test.left_out.join(", ")}.` : "",
         ];
-  if (test && !test.reason) responsive(difference, (width) => differenceChart(test, width));
+  const difference =
+    test && !test.reason ? plot(`Critical differences by ${by}`, (width) => differenceChart(test, width)) : null;
   return {
     nodes: [
       el("h2", {}, `Ranks by ${titleOf(state.metric)} over ${plural(data.problems.length, "problem")}`),
       el(
         "p",
         { class: "hint" },
-        "Box: the middle half; line: median; dot: mean; whiskers: all of them. 1 is the best.",
+        "Box: the middle half; line: median; dot: mean; whiskers: all of them. 1 is the best. ",
+        partial.length ? `Left out, since they did not play the same problems: ${partial.join(", ")}.` : "",
       ),
-      boxes,
+      boxes.node,
       el("h2", {}, "Critical differences"),
       el("p", { class: "hint" }, words.join("")),
-      test && !test.reason ? difference : null,
+      difference?.node,
     ].filter(Boolean),
     arrange: showView,
   };
@@ -51,11 +53,11 @@ function ranksView() {
 
 const nameWidth = (names, width) => Math.min(Math.max(...names.map((name) => name.length)) * 6.6 + 12, width * 0.42);
 
-// Names are cut to their column; the whole one is in the title.
-function rowName(text, width, y) {
-  const room = Math.floor((width - 8) / 6.4);
-  const cut = text.length > room ? `${text.slice(0, room - 1)}…` : text;
-  return svg("text", { x: width - 6, y: y + 4, "text-anchor": "end" }, cut, svg("title", {}, text));
+// Names are cut to the room they have; the whole one is in the title.
+function rowName(text, x, y, anchor = "end", room = x) {
+  const letters = Math.max(3, Math.floor((room - 8) / 6.4));
+  const cut = text.length > letters ? `${text.slice(0, letters - 1)}…` : text;
+  return svg("text", { x: anchor === "end" ? x - 6 : x, y: y + 4, "text-anchor": anchor }, cut, svg("title", {}, text));
 }
 
 function boxChart(rows, width) {
@@ -71,7 +73,7 @@ function boxChart(rows, width) {
     height,
     left,
     label: `Box plot of ranks; best mean rank: ${rows[0].name}, ${rows[0].mean.toFixed(1)}`,
-    x: (range) => linearScale([1, Math.max(2, last)], range),
+    x: (range) => linearScale([1, Math.max(2, last)], range, { integers: true }),
     xLabel: "rank",
   });
   rows.forEach(({ name, mean, ranks }, index) => {
@@ -106,7 +108,7 @@ function differenceChart(test, width) {
     top: 34,
     xLabel: "mean rank",
     label: `Critical difference ${format(test.critical_difference)}; best: ${names[0]}`,
-    x: (range) => linearScale([1, Math.max(2, test.order[test.order.length - 1].rank)], range),
+    x: (range) => linearScale([1, Math.max(2, test.order[test.order.length - 1].rank)], range, { integers: true }),
   });
   const ruler = Math.min(frame.x(1 + test.critical_difference), frame.right);
   plot.append(

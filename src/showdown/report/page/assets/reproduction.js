@@ -1,11 +1,18 @@
-// Ours beside the published number, coloured by whether they agree.
+// Ours above the published number, coloured by whether they agree, differ, or are too noisy to tell.
 const SOURCE_NAMES = { paper: "non-linear and wheel tables", "paper-linear": "linear-model tables" };
+const FINDINGS = {
+  agrees: ["✓", "agrees"],
+  differs: ["✗", "differs"],
+  noisy: ["≈", "too noisy to tell"],
+  null: ["", "not compared: another number of steps"],
+};
+const zText = ({ z }) => (z === null ? "" : `z ${z > 0 ? "+" : ""}${z.toFixed(1)}`);
 const publishedOf = (cell, source, metric) =>
   cell?.paper.find((entry) => entry.source === source && entry.metric === metric);
 
 function reproduction() {
   const { source, metric } = state;
-  const countIn = (counts) => counts[`${source} ${metric}`] ?? { agree: 0, compared: 0 };
+  const countIn = (counts) => counts[`${source} ${metric}`] ?? { agree: 0, noisy: 0, compared: 0 };
   const count = countIn(data.agreement),
     readings = countIn(data.agreement_of_readings);
   const there = data.problems.filter((problem) =>
@@ -33,19 +40,25 @@ function reproduction() {
           "td",
           {},
           cellButton(policy, problem, {
-            text: [el("span", {}, ours), el("small", {}, "not published")],
-            label: `${ours}, not published`,
+            text: [el("span", { "data-part": true }, ours), " ", el("small", { "data-part": true }, "not published")],
+            label: `${ours} not published`,
             mark: "unknown",
           }),
         );
-      const theirs = withError(entry.paper_mean, entry.paper_sem, unit);
+      const theirs = withError(entry.paper_mean, entry.paper_sem, unit),
+        below = `${theirs}${entry.z === null ? "" : `, ${zText(entry)}`}`,
+        [sign, words] = FINDINGS[entry.finding];
       return el(
         "td",
         {},
         cellButton(policy, problem, {
-          text: [el("span", {}, `${entry.agrees ? "✓" : "✗"} ${ours}`), el("small", {}, theirs)],
-          label: `ours ${ours}, published ${theirs}, ${entry.agrees ? "agrees" : "differs"}`,
-          mark: entry.agrees ? "agrees" : "differs",
+          text: [
+            el("span", { "data-part": true }, `${sign} ${ours}`.trim()),
+            " ",
+            el("small", { "data-part": true }, below),
+          ],
+          label: `${sign} ${ours} ${below}; ours, published: ${words}`.trim(),
+          mark: entry.finding ?? "unknown",
         }),
       );
     }),
@@ -56,9 +69,9 @@ function reproduction() {
   ];
   const control = select("published in the", Object.entries(SOURCE_NAMES), source, (value) => {
     state.source = value;
+    remember();
     showView();
   });
-  const rule = "It agrees when |ours − published| ≤ 3·√(s.e.² + published s.e.²) + 10 % of the published mean.";
   if (!there.length) {
     return {
       nodes: [
@@ -81,19 +94,37 @@ function reproduction() {
     rowOf,
     kind: "board paper",
     only,
+    records: () => cellRecords((cell) => publishedFields(publishedOf(cell, source, metric))),
   });
   return {
     nodes: [
       el("div", { class: "controls" }, control),
       el(
-        "p",
+        "div",
         { class: "hint" },
-        el("strong", {}, `${count.agree} of ${count.compared} cells agree with the paper. `),
-        readings.compared ? `With fields overridden, ${readings.agree} of ${readings.compared} do. ` : "",
-        `Ours above, the published number below. ${rule}${others ? ` ${plural(others, "policy", "policies")} of this store ${others === 1 ? "was" : "were"} not published there.` : ""}`,
+        el("strong", {}, `${counted(count)}. `),
+        readings.compared ? `With fields overridden: ${counted(readings)}. ` : "",
+        "Ours above, the published number and z below. ",
+        others ? `${plural(others, "policy", "policies")} of this store ${others === 1 ? "was" : "were"} not published there.` : "",
+        el("details", {}, el("summary", {}, "When does a cell agree?"), RULE),
       ),
       table.node,
     ],
     arrange: table.arrange,
   };
 }
+
+const RULE =
+  "✓ agrees: |ours − published| ≤ 3·√(s.e.² + published s.e.²) + 10 % of the published mean. ≈ too noisy to tell: it would " +
+  "agree, but three standard errors exceed half of the published mean, so that hardly anything could differ. z is the " +
+  "difference in standard errors. Uniform, and what a number is relative to, are not counted.";
+
+function counted({ agree, noisy, compared }) {
+  const differ = compared - agree - noisy;
+  return `${agree} of ${plural(compared, "cell")} agree with the paper, ${differ} ${differ === 1 ? "differs" : "differ"}, ${noisy} ${noisy === 1 ? "is" : "are"} too noisy to tell`;
+}
+
+const publishedFields = (entry) =>
+  entry
+    ? { paper_mean: entry.paper_mean, paper_sem: entry.paper_sem, finding: entry.finding, z: entry.z }
+    : { paper_mean: null, paper_sem: null, finding: null, z: null };

@@ -1,7 +1,7 @@
 // Axes and what is drawn against them.
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
-function linearScale([low, high], [from, to]) {
+function linearScale([low, high], [from, to], { integers = false } = {}) {
   if (high === low) high = low + (low === 0 ? 1 : Math.abs(low) * 0.1);
   const scale = (value) => from + ((value - low) / (high - low)) * (to - from);
   scale.invert = (place) => low + ((place - from) / (to - from)) * (high - low);
@@ -13,9 +13,10 @@ function linearScale([low, high], [from, to]) {
         last = Math.floor(high / step + 1e-9);
       return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => (first + index) * step);
     };
-    const sizes = [10, 5, 2.5, 2, 1, 0.5].map((factor) => factor * power);
+    const sizes = [10, 5, 2.5, 2, 1, 0.5].map((factor) => factor * power).filter((size) => !integers || Number.isInteger(size));
     // no more than there is room for, but one or two do not make an axis; the smallest size gives four at least
-    const narrow = sizes.findLastIndex((size) => size >= rough);
+    const narrow = Math.max(0, sizes.findLastIndex((size) => size >= rough));
+    if (integers && rough < 1) return every(1);
     return sizes.slice(narrow).map(every).find((ticks) => ticks.length >= 3) ?? [];
   };
   return scale;
@@ -119,36 +120,6 @@ function chart({
 
 const path = (points) => points.map(([x, y], index) => `${index ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
 
-// Seven colours the colour-blind can tell apart, the like ones set off by dashes; then again with other dashes.
-const DASHES = ["", "7 4", "2 3", "9 3 2 3"];
-const strokeOf = (slot) => ({
-  stroke: `var(--line-${slot % 7})`,
-  "stroke-dasharray": DASHES[(2 * Math.floor(slot / 7) + (slot % 7 > 3 ? 1 : 0)) % 4] || null,
-});
-
-// Viridis, dark to bright: good to bad in both themes, ordered for every kind of colour vision and in grey.
-const VIRIDIS = [
-  [68, 1, 84],
-  [72, 40, 120],
-  [62, 74, 137],
-  [49, 104, 142],
-  [38, 130, 142],
-  [31, 158, 137],
-  [53, 183, 121],
-  [109, 205, 89],
-  [180, 222, 44],
-  [253, 231, 37],
-];
-function heat(fraction) {
-  const place = clamp(fraction, 0, 1) * (VIRIDIS.length - 1),
-    index = Math.min(Math.floor(place), VIRIDIS.length - 2);
-  const mix = VIRIDIS[index].map((low, channel) =>
-    Math.round(low + (VIRIDIS[index + 1][channel] - low) * (place - index)),
-  );
-  const light = (0.299 * mix[0] + 0.587 * mix[1] + 0.114 * mix[2]) / 255;
-  return { background: `rgb(${mix})`, color: light < 0.46 ? "#fff" : "#111" };
-}
-
 // Widths are known only once an element is in the page, and change with it: `drawings` is what a view has to draw.
 const drawings = new Set();
 function roomIn(holder) {
@@ -166,10 +137,15 @@ function responsive(holder, drawAt) {
   };
   drawings.add(draw);
   new ResizeObserver(draw).observe(holder);
-  return {
-    redraw: () => {
-      last = 0;
-      draw();
-    },
+  return () => {
+    last = 0;
+    draw();
   };
+}
+
+// A drawing that follows the width of the page, with buttons that save it. `name` is what it is called in a file.
+function plot(name, drawAt) {
+  const holder = el("div", { class: "plot" });
+  const redraw = responsive(holder, drawAt);
+  return { node: el("div", { class: "figure" }, holder, chartDownloads(name, drawAt)), redraw };
 }

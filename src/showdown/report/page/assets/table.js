@@ -1,20 +1,22 @@
 // What the three tables of policies × problems share: sticky headings, rows that can be reordered without rebuilding.
-function sortButton(key, text, hint) {
+function sortButton(key, text, hint, below = null) {
   const button = el("button", { type: "button", class: "sort", title: hint }, text);
-  const heading = el("th", { scope: "col", "data-key": key }, button);
+  const heading = el("th", { scope: "col", "data-key": key }, button, below);
   button.addEventListener("click", () => {
     state.sort = { key, descending: state.sort.key === key ? !state.sort.descending : startsDescending(key) };
+    remember();
     refreshRows();
   });
   return heading;
 }
 
 // `columns` are headings, `rowOf(policy)` gives the cells of one row; `only` leaves policies out; `foot` is a last row
-// that is not sorted with the others.
-function policyTable({ caption, columns, rowOf, kind, only = () => true, foot = null }) {
+// that is not sorted with the others; `records` gives the rows of a CSV file.
+function policyTable({ caption, columns, rowOf, kind, only = () => true, foot = null, records = cellRecords }) {
   const rows = new Map();
   for (const policy of data.policies.filter(only)) {
-    rows.set(policy.name, el("tr", {}, el("th", { scope: "row", title: policy.family }, policy.name), rowOf(policy)));
+    const hint = [policy.family, policy.about, policy.variant].filter(Boolean).join(" · ");
+    rows.set(policy.name, el("tr", {}, el("th", { scope: "row", title: hint }, policy.name), rowOf(policy)));
   }
   const body = el("tbody", {}, [...rows.values()]);
   const table = el(
@@ -46,14 +48,14 @@ function policyTable({ caption, columns, rowOf, kind, only = () => true, foot = 
   };
   const restart = rove(table, "button.cell");
   arrange();
-  return { node: el("div", {}, wrapper, nothing), arrange };
+  return { node: el("div", {}, wrapper, nothing, tableDownloads(table, records)), arrange };
 }
 
 // The button that stands for one (policy, problem), whatever became of it.
 function cellButton(policy, problem, { text, label, mark = "", style = "" }) {
   const failure = failureOf(policy.name, problem.name);
   if (!cellOf(policy.name, problem.name)) {
-    if (!failure) return el("span", { class: "absent", title: `${policy.name} was not run on ${problem.name}` }, "·");
+    if (!failure) return el("span", { class: "absent", title: `${policy.name} was not run on ${problem.name}` }, "–");
     return el(
       "button",
       {
@@ -79,15 +81,21 @@ function cellButton(policy, problem, { text, label, mark = "", style = "" }) {
   );
 }
 
-// The best value of each problem, among all policies: filtering does not crown another.
+// How policies are marked on each problem: "best", and "tied" for all that cannot be told from it, among all policies,
+// so that filtering does not crown another. A time has no interval: there the lowest alone is marked.
 function bests(metric) {
   const best = smallerIsBetter(metric) ? Math.min : Math.max;
   return new Map(
     data.problems.map((problem) => {
-      const values = data.policies
-        .map((policy) => shown(policy.name, problem.name, metric))
-        .filter((value) => value !== null);
-      return [problem.name, values.length ? best(...values) : null];
+      const found = verdictOf(metric, problem.name);
+      if (found?.best) {
+        const tied = found.tied.map((name) => [name, "tied"]);
+        return [problem.name, new Map([...tied, [found.best, "best"]])];
+      }
+      const values = data.policies.map(({ name }) => [name, shown(name, problem.name, metric)]);
+      const top = best(...values.map(([, value]) => value).filter((value) => value !== null));
+      const first = values.filter(([, value]) => value === top);
+      return [problem.name, new Map(first.map(([name]) => [name, "best"]))];
     }),
   );
 }

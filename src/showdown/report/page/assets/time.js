@@ -1,7 +1,6 @@
 // Time against regret on one problem; the front joins what nothing else beats in both.
 function timeView() {
-  const holder = el("div", { class: "plot" }),
-    readout = el("div", { class: "readout", "aria-live": "polite" });
+  const readout = el("div", { class: "readout", "aria-live": "polite" });
   const points = data.policies
     .filter(isShown)
     .map((policy) => {
@@ -18,7 +17,9 @@ function timeView() {
     })
     .filter((point) => point && point.seconds > 0);
   const logarithmic = points.every(({ regret }) => regret > 0); // a logarithm has no place for the others
-  responsive(holder, (width) => timeChart(points, width, readout, logarithmic));
+  const figure = plot(`Time against ${titleOf(MAIN)} on ${state.problem}`, (width) =>
+    timeChart(points, width, readout, logarithmic),
+  );
   const what = metricIn(MAIN, problemOf.get(state.problem).units[MAIN]);
   const front = points.filter(({ cell }) => cell.front).sort((one, other) => one.seconds - other.seconds);
   const list = front.map(({ name, seconds, regret }) => `${name} (${duration(seconds)}, ${format(regret)})`).join("; ");
@@ -30,7 +31,7 @@ function timeView() {
         { class: "hint" },
         `Time of one trial and ${what}; ${logarithmic ? "both axes are" : "the axis of time is"} logarithmic. Filled: nothing is both faster and better.`,
       ),
-      holder,
+      figure.node,
       readout,
       front.length ? el("p", { class: "hint" }, `On the front: ${list}.`) : null,
     ].filter(Boolean),

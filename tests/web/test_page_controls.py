@@ -1,0 +1,312 @@
+"""What the page offers besides its views: an address that holds the state, files to save, comparison, search, print."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from showdown.analysis.with_best import difference
+from showdown.report.page.collect import collect
+from showdown.report.page.render import render, write
+
+
+def rows(page) -> list[str]:
+    return page.locator("tbody tr:visible > th").all_inner_texts()
+
+
+def saved(page, click: str) -> tuple[str, bytes]:
+    with page.expect_download() as waiting:
+        page.click(click)
+    download = waiting.value
+    return download.suggested_filename, download.path().read_bytes()
+
+
+def test_the_verdict_stands_above_the_table_and_follows_the_metric(page):
+    first = page.inner_text("#verdict")
+    assert "Verdict by cumulative regret" in first
+    assert "cannot be told apart" in first or "ahead of" in first
+    page.select_option("#metric select", "reward")
+    assert "Verdict by mean reward" in page.inner_text("#verdict")
+    assert page.inner_text("#verdict .sentence") != first
+
+
+def test_ties_with_the_best_are_marked(open_page, stored, tmp_path):
+    generator = np.random.default_rng(0)
+    luck = generator.normal(0, 20, 20)  # shared by all, so that pairing matters
+    regrets = {"LinPost": 100 + luck, "LinGreedy": 100.5 + luck + generator.normal(0, 5, 20), "LinFullPost": 160 + luck}
+    finished = {(name, "linear"): list(values) for name, values in regrets.items()}
+    write(render(collect(stored(tmp_path / "store", finished), command="")), tmp_path / "report.html")
+    with open_page(tmp_path / "report.html") as page:
+        assert page.locator("button.cell.best").count() == 1
+        assert page.locator("button.cell.tied").count() == 1
+        assert page.locator("button.cell.tied, button.cell.best").filter(has_text="160").count() == 0
+        assert "No single winner on linear" in page.inner_text("#verdict")
+
+
+def test_the_address_holds_the_state_and_back_undoes(page):
+    start = rows(page)
+    page.click('th[data-key="problem wheel-0.5"] button')
+    sorted_rows = rows(page)
+    page.fill("#filter", "lin")
+    page.click("#tab-curves")
+    page.select_option("#view select", "wheel-0.9")
+    page.locator(".keys button", has_text="LinGreedy").click()
+    curves = page.locator("path.curve").count()
+    address = page.evaluate("location.href")
+    assert all(word in address for word in ("view=curves", "problem=wheel-0.9", "text=lin", "sort=", "curve="))
+    page.go_back()
+    assert page.locator("path.curve").count() == curves + 1
+    page.go_back()
+    page.go_back()
+    assert page.get_attribute("#tab-leaderboard", "aria-selected") == "true"
+    assert rows(page) == [name for name in sorted_rows if "Lin" in name]
+    page.go_back()
+    assert page.input_value("#filter") == ""
+    assert rows(page) == start
+    page.goto("about:blank")
+    page.goto(address)
+    assert page.locator("path.curve").count() == curves
+    assert page.input_value("#filter") == "lin"
+
+
+def test_an_open_cell_is_in_the_address_and_back_closes_it(page):
+    page.click("button.cell[aria-label^='BBB on linear']")
+    address = page.evaluate("location.href")
+    page.go_back()
+    assert page.locator("dialog[open]").count() == 0
+    page.goto("about:blank")
+    page.goto(address)
+    assert "BBB on linear" in page.inner_text("dialog[open]")
+    page.keyboard.press("Escape")
+    assert page.locator("dialog[open]").count() == 0
+    assert "open=" not in page.evaluate("location.href")
+
+
+def test_an_address_that_names_nothing_shows_the_usual(open_page, page_file):
+    nonsense = "#view=nowhere&metric=x&sort=-none&problem=%3Cimg%3E&curve=y&open=a&open=b&source=z"
+    with open_page(page_file, address=nonsense) as page:
+        assert page.get_attribute("#tab-leaderboard", "aria-selected") == "true"
+        assert page.get_attribute('th[data-key="rank"]', "aria-sort") == "ascending"
+        assert page.locator("dialog[open]").count() == 0
+    with open_page(page_file, address="#curves") as page:  # as addresses were before
+        assert page.get_attribute("#tab-curves", "aria-selected") == "true"
+
+
+def test_the_link_can_be_copied(open_page, page_file):
+    with open_page(page_file, permissions=["clipboard-read", "clipboard-write"]) as page:
+        page.click("#tab-ranks")
+        page.click("#link")
+        page.wait_for_selector("#status:visible")
+        assert page.inner_text("#status") == "Link copied"
+        assert page.evaluate("navigator.clipboard.readText()").endswith("#view=ranks")
+
+
+def test_the_table_is_saved_as_it_is_seen(page):
+    page.click('th[data-key="problem wheel-0.5"] button')
+    page.fill("#filter", "LinF, LinG, Uniform")
+    name, content = saved(page, "button:has-text('CSV')")
+    assert name.endswith("leaderboard-cumulative-regret.csv")
+    table = list(csv.DictReader(io.StringIO(content.decode())))
+    assert list(dict.fromkeys(row["policy"] for row in table)) == ["LinGreedy", "LinFullPost", "Uniform"]
+    (cell,) = [row for row in table if (row["policy"], row["problem"]) == ("LinFullPost", "wheel-0.5")]
+    assert (float(cell["mean"]), cell["unit"], cell["trials"]) == (1.8, "% of Uniform", "5")
+    name, content = saved(page, "button:has-text('Markdown')")
+    lines = content.decode().splitlines()
+    assert lines[2].startswith("| policy | mean rank | linear | wheel-0.5 |")
+    assert [line.split(" | ")[0] for line in lines[4:]] == ["| LinGreedy", "| LinFullPost", "| Uniform"]
+    name, content = saved(page, "button:has-text('LaTeX')")
+    assert r"1.80 $\pm$ 0.06" in content.decode()
+    assert content.decode().count(r"\\") == 4
+
+
+def test_names_cannot_break_out_of_a_file(page):
+    page.fill("#filter", "script")
+    _, markdown = saved(page, "button:has-text('Markdown')")
+    assert r"\<script\>window.hacked" in markdown.decode()
+    _, latex = saved(page, "button:has-text('LaTeX')")
+    body = latex.decode().split(r"\midrule")[1]
+    assert not re.search(r"(?<!\\)[#%_]", body)
+    _, content = saved(page, "button:has-text('CSV')")
+    assert len(list(csv.DictReader(io.StringIO(content.decode())))) == 1
+
+
+@pytest.mark.parametrize("view", ["curves", "ranks", "compare", "time"])
+def test_a_chart_is_saved_as_svg_and_png(open_page, page_file, view):
+    with open_page(page_file, "phone") as page:
+        page.click(f"#tab-{view}")
+        name, content = saved(page, "#view button.save:has-text('SVG') >> nth=0")
+        assert name.endswith(".svg")
+        root = ElementTree.fromstring(content)
+        assert root.get("width") == "900"  # whatever the width of the page
+        text = content.decode()
+        assert "var(--" not in text
+        assert "class=" not in text
+        assert "LinGreedy" in text or "wheel-0.5" in text  # what the marks stand for is in the file
+        name, content = saved(page, "#view button.save:has-text('PNG') >> nth=0")
+        picture = Image.open(io.BytesIO(content))
+        assert picture.width == 1800
+        assert len(picture.convert("RGB").getcolors(1 << 24)) > 5
+
+
+def test_the_heading_stays_in_sight(open_page, stored, tmp_path):
+    finished = {(f"policy {number}", "linear"): [float(number), number + 1.0] for number in range(60)}
+    write(render(collect(stored(tmp_path / "store", finished), command="")), tmp_path / "report.html")
+    with open_page(tmp_path / "report.html") as page:
+        page.evaluate("document.querySelector('.scroll').scrollTop = 1500")
+        page.wait_for_timeout(50)
+        top = page.locator(".scroll").bounding_box()["y"]
+        assert abs(page.locator("thead th").nth(1).bounding_box()["y"] - top) < 3
+        assert page.locator("tbody tr").first.bounding_box()["y"] < top - 500
+
+
+def test_search_finds_names_and_then_descriptions(page):
+    page.keyboard.press("/")
+    page.keyboard.type("bayes by")
+    assert rows(page) == ["BBB"]
+    page.fill("#filter", "BBB")
+    assert rows(page) == ["BBB"]
+    page.fill("#filter", "linear greedy")
+    assert rows(page) == ["LinGreedy"]
+
+
+def test_a_policy_has_one_look_everywhere(open_page, page_file):
+    def look(address: str) -> dict[str, tuple]:
+        with open_page(page_file, address=address) as page:
+            lines = page.locator("path.curve").all()
+            return {
+                line.get_attribute("data-policy"): (
+                    line.get_attribute("stroke"),
+                    line.get_attribute("stroke-dasharray"),
+                )
+                for line in lines
+            }
+
+    all_of_them = look("#view=curves&problem=wheel-0.5")
+    alone = look("#view=curves&problem=wheel-0.9&curve=BBB&curve=LinGreedy")
+    assert len(set(all_of_them.values())) == len(all_of_them) == 5
+    assert alone == {name: all_of_them[name] for name in ("BBB", "LinGreedy")}
+
+
+def test_every_cell_has_a_dot_with_its_interval(page):
+    assert page.locator("tbody .mark").count() == 13
+    style = page.get_attribute("button.cell[aria-label^='BBB on linear'] .mark", "style")
+    low, at, high = (float(re.search(rf"--{part}:([\d.]+)%", style)[1]) for part in ("low", "at", "high"))
+    assert low < at < high
+    page.select_option("#view .hint select", "off")
+    assert page.locator("tbody .mark").count() == 0
+    assert "n = 5" in page.inner_text("#view .hint")
+
+
+def test_two_policies_are_compared_trial_by_trial(page, page_file):
+    page.click("#tab-compare")
+    page.locator("#view select").nth(0).select_option("LinGreedy")
+    page.locator("#view select").nth(1).select_option("BBB")
+    assert "LinGreedy is better on 2 of 3 problems, BBB on 1; on 0 they" in page.inner_text("#view .hint")
+    _, content = saved(page, "button:has-text('CSV')")
+    row = next(row for row in csv.DictReader(io.StringIO(content.decode())) if row["problem"] == "wheel-0.5")
+    trials = 0.9 + 0.05 * np.arange(5)
+    expected = difference(pd.Series(40 * trials), pd.Series(200 * trials))  # of which Uniform's 5000 is 100 %
+    assert [float(row[part]) for part in ("mean", "low", "high")] == pytest.approx(
+        [value / 50 for value in (expected.mean, expected.low, expected.high)], rel=1e-3
+    )
+    assert (row["wins"], row["ties"], row["trials"], row["winner"]) == ("5", "0", "5", "LinGreedy")
+    page.click("button:has-text('swap')")
+    assert "BBB is better on 1 of 3 problems" in page.inner_text("#view .hint")
+    page.select_option("#metric select", "time")
+    assert "no trials to pair" in page.inner_text("#view")
+
+
+def test_ranks_have_whole_ticks_and_the_heat_map_a_scale(page):
+    page.click("#tab-ranks")
+    ticks = page.locator("#view .chart").first.locator(".axes text:not(.name)").all_text_contents()
+    assert len(ticks) >= 3
+    assert all(float(tick).is_integer() for tick in ticks)
+    page.click("#tab-heatmap")
+    legend = page.locator(".legend-heat")
+    assert "cumulative regret, % of Uniform (logarithmic)" in legend.inner_text()
+    assert legend.locator("text").count() >= 2
+
+
+def test_the_guide_explains_and_links(page):
+    page.click("#guide summary")
+    guide = page.inner_text("#guide")
+    assert "Bayes by Backprop" in guide
+    assert "The wheel" in guide
+    links = page.eval_on_selector_all("#guide a", "links => links.map(link => link.href)")
+    assert "https://arxiv.org/abs/1802.09127" in links
+    assert "https://arxiv.org/abs/1505.05424" in links
+
+
+def test_a_noisy_cell_is_no_agreement(open_page, stored, tmp_path):
+    finished = {
+        ("Uniform", "wheel-0.5"): [1000.0] * 4,
+        ("LinFullPost", "wheel-0.5"): [16.0, 16.4, 16.2, 16.6],  # published: 1.63 %
+        ("LinGreedy", "wheel-0.5"): [10.0, 900.0, 500.0, 1000.0],  # published: 65.89 %
+        ("BBB", "wheel-0.5"): [900.0, 901.0, 899.0, 900.0],
+    }
+    data = collect(stored(tmp_path / "store", finished), command="")
+    write(render(data), tmp_path / "report.html")
+    assert data["agreement"]["paper cumulative"] == {"agree": 1, "noisy": 1, "compared": 3}
+    with open_page(tmp_path / "report.html", address="#view=reproduction") as page:
+        told = page.inner_text("#view .hint")
+        assert "1 of 3 cells agree with the paper, 1 differs, 1 is too noisy to tell." in told
+        assert page.locator("button.cell.noisy").inner_text().startswith("≈")
+        assert ", z " in page.locator("button.cell.agrees").first.inner_text()
+        page.locator("button.cell.noisy").click()
+        assert "≈ too noisy to tell" in page.inner_text("dialog")
+
+
+def test_the_table_is_within_the_first_screen_of_a_phone(open_page, page_file):
+    with open_page(page_file, "phone") as page:
+        assert page.locator("tbody tr").nth(1).bounding_box()["y"] < 844
+        assert page.locator("tbody button.cell").first.bounding_box()["x"] < 390
+
+
+@pytest.mark.parametrize("view", ["leaderboard", "reproduction"])
+def test_a_printed_page_cuts_nothing_off(open_page, stored, tmp_path, view):
+    problems = ("statlog", "covertype", "mushroom", "financial", "jester", "adult", "census", "song")
+    problems = (*problems, *(f"wheel-{delta}" for delta in (0.5, 0.7, 0.9, 0.95, 0.99)))
+    policies = ("Uniform", "LinFullPost", "LinFullDiagPrecPost-MR", "NeuralLinear")
+    finished = {(one, other): [900.0, 950.0, 990.0] for one in policies for other in problems}
+    write(render(collect(stored(tmp_path / "store", finished), command="")), tmp_path / "report.html")
+    with open_page(tmp_path / "report.html", address=f"#view={view}") as page:
+        page.emulate_media(media="print")
+        page.set_viewport_size({"width": 1046, "height": 700})  # landscape A4 within its margins
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert page.evaluate("getComputedStyle(document.querySelector('.scroll')).overflowX") == "visible"
+        assert page.evaluate("document.querySelector('table').getBoundingClientRect().right") <= 1046
+        assert page.get_attribute("#guide", "open") is not None
+        assert page.pdf(prefer_css_page_size=True)[:4] == b"%PDF"
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert page.get_attribute("#guide", "open") is None
+
+
+def test_who_decided_when_is_drawn_where_it_is_known(open_page, stored, tmp_path):
+    data = collect(stored(tmp_path / "store", {("LinPost", "linear"): [1.0, 2.0]}), command="")
+    bins = math.ceil(math.log2(2000))
+    data["cells"][0]["timeline"] = {
+        "linear <b>": list(np.linspace(1, 0.2, bins)),
+        "network": list(np.linspace(0, 0.8, bins)),
+    }
+    write(render(data), tmp_path / "report.html")
+    with open_page(tmp_path / "report.html") as page:
+        page.click("button.cell")
+        assert "Share of decisions per belief over time" in page.inner_text("dialog")
+        assert page.locator("dialog path.belief").count() == 2
+        assert (
+            "network: 0 % at first, 80.00 % at the end" in page.locator("dialog path.belief title").nth(1).inner_html()
+        )
+
+
+def test_the_title_is_a_name(stored, tmp_path):
+    cells = {("LinPost", "linear"): [1.0]}
+    assert collect(stored(tmp_path / "my-study", cells), command="")["title"] == "my-study"
+    assert collect(stored(tmp_path / "results", cells), command="")["title"] == "Showdown results"
