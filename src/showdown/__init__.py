@@ -1,10 +1,25 @@
 """showdown: the runnable showdown of exploration methods for contextual bandits.
 
-Nothing is imported here, so that the command line answers before JAX is loaded:
+Nothing is imported here, so that the command line answers before JAX is loaded; what is named in `_LATER` is imported
+when it is first asked for:
 
+    import showdown
     from showdown.policies import policies
     from showdown.problems import problems
     from showdown.simulate import simulate
+
+    showdown.evaluate("LinFullPost", "log.csv", action="action", reward="reward", propensity="propensity")
 """
 
+from importlib import import_module
+from typing import Any
+
 __version__ = "0.1.0"
+
+_LATER = {"evaluate": "showdown.logged.evaluate"}  # name → the module that defines it
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
+    raise AttributeError(f"module 'showdown' has no attribute {name!r}")

@@ -117,7 +117,7 @@ class Encoder:
         if counts is not None:
             counts.add_rows(1)
         parts = (rule.encode_one(value, counts) for rule, value in zip(self.rules, values, strict=True))
-        return self._standardised(np.array([number for part in parts for number in part], np.float32))
+        return self.standardise(np.array([number for part in parts for number in part], np.float32))
 
     def _encode_frame(self, frame: pd.DataFrame, counts: EncodeCounts | None) -> np.ndarray:
         columns = {str(name): position for position, name in enumerate(frame.columns)}
@@ -125,7 +125,7 @@ class Encoder:
         if counts is not None:
             counts.add_rows(len(frame))
         blocks = [rule.encode(frame.iloc[:, columns[rule.name]], counts) for rule in self.rules]
-        return self._standardised(np.concatenate(blocks, axis=1))
+        return self.standardise(np.concatenate(blocks, axis=1))
 
     def _encode_matrix(self, rows: np.ndarray, counts: EncodeCounts | None) -> np.ndarray:
         """Rows of an array: a value for each column, or contexts already."""
@@ -145,8 +145,8 @@ class Encoder:
             raise UsageError("an encoded context must hold finite numbers")
         return contexts
 
-    def _standardised(self, coordinates: np.ndarray) -> np.ndarray:
-        """NaN, which says nothing, becomes the table's mean: 0."""
+    def standardise(self, coordinates: np.ndarray) -> np.ndarray:
+        """Coordinates as contexts; NaN, which says nothing, becomes the table's mean: 0."""
         shift, scale = self._scaling
         return np.nan_to_num((coordinates - shift) / scale, nan=0.0)
 

@@ -77,7 +77,7 @@ def _matrix_payoffs(classes: list[str], matrix: pd.DataFrame) -> tuple[np.ndarra
     return np.stack([rewards_of(matrix[name]) for name in matrix.columns], axis=1), tuple(map(str, matrix.columns))
 
 
-def rewards_of(series: pd.Series) -> np.ndarray:
+def rewards_of(series: pd.Series, why: str = "every action needs its reward in every row") -> np.ndarray:
     """A column of rewards in float32, raw; every one must be a finite number."""
     if pd.api.types.is_bool_dtype(series):
         numbers: np.ndarray | None = series.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -91,6 +91,6 @@ def rewards_of(series: pd.Series) -> np.ndarray:
     if wrong.size:
         raise UsageError(
             f"the reward column {series.name!r} has {wrong.size:,} values that are missing or not finite "
-            f"(the first in row {wrong[0] + 1}): every action needs its reward in every row"
+            f"(the first in row {wrong[0] + 1}): {why}"
         )
     return values

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -67,6 +68,7 @@ def _describe(
     import numpy as np
 
     from showdown.data.choose_columns import possible_labels
+    from showdown.logged.recognise import looks_like_log
 
     about: dict[str, Any] = {
         "file": str(file),
@@ -80,7 +82,8 @@ def _describe(
         "context_names": found.context_names,
     }
     if not found.actions:
-        return {**about, "possible_labels": possible_labels(table)}
+        logged = looks_like_log(table)
+        return {**about, "possible_labels": possible_labels(table), "log": logged._asdict() if logged else None}
     shares = np.bincount(found.labels, minlength=len(found.payoffs)) / found.rows  # (classes,)
     payoffs = found.payoffs.astype(np.float64)
     highest = payoffs.max(axis=1)  # (classes,)
@@ -171,6 +174,12 @@ def _next(about: dict[str, Any]) -> list[str]:
                 "its path or a column holds a comma or bracket: play it with showdown.problems.table(...) in Python"
             ]
         return [f"play it:  showdown run --problems '{name}'"]
+    if about["log"]:
+        columns = " ".join(f"--{role} {shlex.quote(name)}" for role, name in about["log"].items())
+        return [
+            "this looks like a log of decisions (action, reward, propensity) rather than labelled rows:",
+            f"  showdown evaluate {shlex.quote(about['file'])} {columns}",
+        ]
     likely = list(about["possible_labels"].items())[:SHOWN_LABELS]
     if not likely:
         return ["no column looks like a label; name reward columns with --rewards, or a label with --label"]

@@ -1,0 +1,65 @@
+"""`showdown evaluate LOG`: what policies would have earned on decisions that another one took."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from showdown.cli import console
+from showdown.cli.load import LOAD, load_files
+
+
+def register(app: typer.Typer) -> None:
+    app.command("evaluate")(evaluate_command)
+
+
+def evaluate_command(
+    log: Annotated[Path, typer.Argument(help="A row per decision: CSV, Parquet, ARFF, KEEL or NumPy.")],
+    action: Annotated[str, typer.Option(help="The column of the action taken; default: found by its name.")] = "",
+    reward: Annotated[str, typer.Option(help="The column of the reward it paid; default: found by its name.")] = "",
+    propensity: Annotated[str, typer.Option(help="The column of the probability with which it was taken.")] = "",
+    time: Annotated[str, typer.Option(help="The column to sort by; default: rows are in no particular order.")] = "",
+    available: Annotated[
+        str, typer.Option(help="The column of lists of available actions (a|b), or 0/1 columns: 'available_*'.")
+    ] = "",
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(help="A policy's name, uniform, or 'always ACTION'; several by commas or by repeating."),
+    ] = None,
+    ignore: Annotated[str, typer.Option(help="Columns that are not context: a+b.")] = "",
+    categorical: Annotated[str, typer.Option(help="Columns of numbers that are categories: a+b.")] = "",
+    keep: Annotated[str, typer.Option(help="Columns to keep though they look like row names: a+b.")] = "",
+    delimiter: Annotated[str, typer.Option(help="comma, semicolon, tab, pipe or space; default: found out.")] = "auto",
+    header: Annotated[str, typer.Option(help="yes or no: whether text begins with column names.")] = "auto",
+    level: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
+    seed: Annotated[int, typer.Option(help="Of all that is drawn at random.")] = 0,
+    load: Annotated[list[Path] | None, LOAD] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """Estimate policies' values from logged decisions, and say where the log cannot answer."""
+    from showdown.logged.evaluate import evaluate
+    from showdown.logged.read_log import read_log
+    from showdown.registry import split_outside_brackets
+
+    load_files(load)
+    read = read_log(
+        log,
+        action=action,
+        reward=reward,
+        propensity=propensity,
+        time=time,
+        available=available,
+        ignore=ignore,
+        categorical=categorical,
+        keep=keep,
+        delimiter=delimiter,  # type: ignore[arg-type]
+        header=header,  # type: ignore[arg-type]
+    )
+    names = [name for text in policy or () for name in split_outside_brackets(text)]
+    found = evaluate(names or None, read, level=level, seed=seed)
+    if as_json:
+        console.data_json({"log": str(log), **found.plain()})
+    else:
+        console.data(f"{log}: {found}")

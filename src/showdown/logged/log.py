@@ -1,0 +1,93 @@
+"""A log of decisions as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from showdown.data.encoder import Encoder
+from showdown.errors import UsageError
+from showdown.problem import ProblemSpec
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """Decisions in the order of time: what was seen, done and paid."""
+
+    contexts: np.ndarray  # (rows, context_dim) float32, standardised
+    actions: np.ndarray  # (rows,) int32
+    rewards: np.ndarray  # (rows,) float64, of the action taken
+    propensities: np.ndarray | None  # (rows,) float64, of the action taken; None where they were not logged
+    action_names: tuple[str, ...]
+    available: np.ndarray | None = None  # (rows, num_actions) bool; None where every action always is
+    timed: bool = False  # whether the order of the rows is known to be that of time
+    encoder: Encoder | None = None  # how a row became a context, to start an agent from the log
+    rows_left_out: int = 0  # because their action is missing
+
+    def __post_init__(self) -> None:
+        rows = len(self.actions)
+        for name in ("contexts", "rewards", "propensities", "available"):
+            array = getattr(self, name)
+            if array is not None and len(array) != rows:
+                raise UsageError(f"the log has {rows} actions and {len(array)} {name}")
+        if rows == 0:
+            raise UsageError("the log has no rows")
+        if len(self.action_names) < 2:
+            raise UsageError("the log has one action only: there is nothing to choose")
+        _check_finite("reward", self.rewards)
+        _check_finite("context", self.contexts)
+        if self.propensities is not None:
+            _check_propensities(self.propensities)
+        if self.available is not None and not self.available[np.arange(rows), self.actions].all():
+            row = int(np.flatnonzero(~self.available[np.arange(rows), self.actions])[0])
+            raise UsageError(f"in row {row + 1} of the log the action taken is not among those available")
+
+    @property
+    def rows(self) -> int:
+        return len(self.actions)
+
+    @property
+    def num_actions(self) -> int:
+        return len(self.action_names)
+
+    @property
+    def spec(self) -> ProblemSpec:
+        return ProblemSpec(self.contexts.shape[1], self.num_actions)
+
+    @property
+    def allowed(self) -> np.ndarray:
+        """(rows, num_actions) bool, whether or not the log names the available actions."""
+        return np.ones((self.rows, self.num_actions), bool) if self.available is None else self.available
+
+    def take(self, rows: np.ndarray) -> Log:
+        """Some rows of it, in the order given."""
+
+        def taken(array: np.ndarray | None) -> np.ndarray | None:
+            return None if array is None else array[rows]
+
+        return replace(
+            self,
+            contexts=self.contexts[rows],
+            actions=self.actions[rows],
+            rewards=self.rewards[rows],
+            propensities=taken(self.propensities),
+            available=taken(self.available),
+        )
+
+
+def _check_finite(what: str, values: np.ndarray) -> None:
+    bad = ~np.isfinite(values)
+    if bad.any():
+        first = int(np.argwhere(bad)[0][0])
+        raise UsageError(f"{int(bad.sum()):,} {what}s of the log are not finite numbers (the first in row {first + 1})")
+
+
+def _check_propensities(propensities: np.ndarray) -> None:
+    bad = ~((propensities > 0) & (propensities <= 1))
+    if bad.any():
+        first = int(np.flatnonzero(bad)[0])
+        raise UsageError(
+            f"a propensity is the probability of the action taken, above 0 and at most 1; {int(bad.sum()):,} are not "
+            f"(the first, {propensities[first]:g}, in row {first + 1})"
+        )

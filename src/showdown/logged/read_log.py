@@ -1,0 +1,124 @@
+"""Reading a log: a file or a DataFrame with a row per decision."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from showdown.data.bandit_table import as_bandit_table
+from showdown.data.choose_columns import find_column, find_columns
+from showdown.data.column_values import as_dates, as_numbers, categories
+from showdown.data.delimited import DelimiterName, Header
+from showdown.data.encoder import Encoder
+from showdown.data.in_memory import as_frame
+from showdown.data.payoffs import rewards_of
+from showdown.data.read_table import read_table
+from showdown.errors import UsageError
+from showdown.logged.available import available_actions
+from showdown.logged.log import Log
+from showdown.logged.recognise import likely_columns
+
+
+def read_log(
+    data: Any,
+    *,
+    action: str = "",
+    reward: str = "",
+    propensity: str = "",
+    time: str = "",
+    available: str = "",
+    ignore: str = "",
+    categorical: str = "",
+    keep: str = "",
+    delimiter: DelimiterName = "auto",
+    header: Header = "auto",
+) -> Log:
+    """The log in a file, a DataFrame or arrays by name. Columns without a role are the context.
+
+    `action` and `reward` name the columns of what was done and what it paid, `propensity` that of the probability with
+    which it was done, `time` one to sort by. `available` names a column of lists of actions (`a|b|c`), or a 0/1 column
+    for each action, such as `available_*`. Without `action` and `reward`, likely names are looked for.
+    """
+    frame = read_table(data, delimiter, header).table if isinstance(data, str | os.PathLike) else as_frame(data)
+    roles = _roles(frame, action, reward, propensity, time, available)
+    if time:
+        frame = frame.iloc[np.argsort(_times(frame[roles.time]), kind="stable")]
+    logged = categories(frame[roles.action])[0] >= 0
+    if not logged.any():
+        raise UsageError(f"no row of the log has an action in {roles.action!r}")
+    options = {"ignore": ignore, "categorical": categorical, "keep": keep}
+    return _assembled(frame[logged].reset_index(drop=True), roles, int((~logged).sum()), options)
+
+
+class _Roles(NamedTuple):
+    action: str
+    reward: str
+    propensity: str
+    time: str
+    available: list[str]
+
+    @property
+    def columns(self) -> list[str]:
+        named = self.action, self.reward, self.propensity, self.time
+        return [*filter(None, named), *self.available]
+
+
+def _roles(frame: pd.DataFrame, action: str, reward: str, propensity: str, time: str, available: str) -> _Roles:
+    names = [str(name) for name in frame.columns]
+    if not action or not reward:
+        likely = likely_columns(frame)
+        action, reward, propensity = action or likely.action, reward or likely.reward, propensity or likely.propensity
+    for role, name in (("action", action), ("reward", reward)):
+        if not name:
+            raise UsageError(f"say which column is the {role}; the columns are {', '.join(names[:20])}")
+    action, reward, propensity, time = (
+        find_column(name, names) if name else "" for name in (action, reward, propensity, time)
+    )
+    roles = _Roles(action, reward, propensity, time, find_columns(available, names))
+    if len(set(roles.columns)) < len(roles.columns):
+        twice = next(name for name in roles.columns if roles.columns.count(name) > 1)
+        raise UsageError(f"the column {twice!r} cannot have two roles in the log")
+    return roles
+
+
+def _assembled(frame: pd.DataFrame, roles: _Roles, left_out: int, options: dict[str, str]) -> Log:
+    codes, logged = categories(frame[roles.action])
+    allowed, names = available_actions(frame, roles.available, logged)
+    if len(logged) == len(frame) > 2:
+        raise UsageError(f"the column {roles.action!r} has another value in every row: it cannot be the action")
+    # the actions stand in for a label, so that the context is encoded as that of any other table
+    context = frame[[str(name) for name in frame.columns if name not in roles.columns]]
+    stand_in = codes if len(logged) > 1 else np.arange(len(frame)) % 2
+    table = as_bandit_table(context.assign(**{roles.action: stand_in}), label=roles.action, **options)
+    encoder = Encoder.of(table)
+    rewards = rewards_of(frame[roles.reward], "the log needs every reward, and leaving rows out would bias it")
+    return Log(
+        contexts=encoder.standardise(table.contexts),
+        actions=codes.astype(np.int32),
+        rewards=rewards.astype(np.float64),
+        propensities=_propensities(frame[roles.propensity]) if roles.propensity else None,
+        action_names=tuple(names),
+        available=allowed,
+        timed=bool(roles.time),
+        encoder=replace(encoder, action_names=tuple(names), ignored=(*encoder.ignored, *roles.columns[1:])),
+        rows_left_out=left_out,
+    )
+
+
+def _times(series: pd.Series) -> np.ndarray:
+    dates = as_dates(series)
+    found = as_numbers(series) if dates is None else dates.to_numpy("datetime64[ns]")
+    if found is None or pd.isna(found).any():
+        raise UsageError(f"the time column {series.name!r} must hold a number or a date in every row")
+    return found
+
+
+def _propensities(series: pd.Series) -> np.ndarray:
+    numbers = as_numbers(series)
+    if numbers is None:
+        raise UsageError(f"the propensity column {series.name!r} does not hold numbers")
+    return numbers

@@ -1,0 +1,84 @@
+"""The policies that can be evaluated on a log: fixed ones, given by probabilities, and those that learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from showdown.errors import UsageError
+from showdown.logged.log import Log
+from showdown.policies import policies
+from showdown.policy import Policy
+
+ALWAYS = "always "  # what the name of a policy that takes one action begins with
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """One of the two is given."""
+
+    name: str
+    probabilities: np.ndarray | None = None  # (rows, num_actions) of a fixed policy
+    policy: Policy | None = None  # one that learns
+
+
+def targets_of(asked: Any, log: Log) -> list[Target]:
+    """What is asked for: a name, a policy, probabilities or a function of contexts; a list or mapping of them."""
+    if isinstance(asked, Mapping):
+        return [_target(item, log, str(name)) for name, item in asked.items()]
+    if isinstance(asked, list | tuple):
+        return [_target(item, log) for item in asked]
+    return [_target(asked, log)]
+
+
+def default_names(log: Log, most: int = 5) -> list[str]:
+    """What to compare where nothing is asked for: chance, the commonest actions alone, and a policy that learns."""
+    commonest = np.argsort(-np.bincount(log.actions, minlength=log.num_actions), kind="stable")[:most]
+    return ["uniform", *(ALWAYS + log.action_names[action] for action in sorted(commonest)), "LinFullPost"]
+
+
+def uniform(log: Log) -> np.ndarray:
+    """Every available action with equal probability."""
+    return log.allowed / log.allowed.sum(axis=1, keepdims=True)
+
+
+def always(log: Log, name: str) -> np.ndarray:
+    """One action, or chance among the others where it is not available."""
+    if name not in log.action_names:
+        raise UsageError(f"the log has no action {name!r}; its actions are {', '.join(log.action_names[:20])}")
+    action = log.action_names.index(name)
+    alone = np.zeros((log.rows, log.num_actions))
+    alone[:, action] = 1
+    return np.where(log.allowed[:, action, None], alone, uniform(log))
+
+
+def _target(item: Any, log: Log, name: str = "") -> Target:
+    if isinstance(item, str):
+        if item == "uniform":
+            return Target(name or item, uniform(log))
+        if item.startswith(ALWAYS):
+            return Target(name or item, always(log, item.removeprefix(ALWAYS).strip()))
+        return Target(name or item, policy=policies.get(item))
+    if isinstance(item, Policy):
+        item.check()
+        return Target(name or policies.name_of(item) or type(item).__name__, policy=item)
+    if isinstance(item, Callable):  # type: ignore[arg-type]
+        name, item = name or getattr(item, "__name__", "function"), item(log.contexts)
+    return Target(name or "given", _checked(np.asarray(item, np.float64), log))
+
+
+def _checked(probabilities: np.ndarray, log: Log) -> np.ndarray:
+    wanted = (log.rows, log.num_actions)
+    if probabilities.shape != wanted:
+        raise UsageError(f"a policy's probabilities must have the shape {wanted}, not {probabilities.shape}")
+    if not np.isfinite(probabilities).all() or (probabilities < 0).any():
+        raise UsageError("a policy's probabilities must be numbers from 0 up")
+    if not np.allclose(probabilities.sum(axis=1), 1, atol=1e-6):
+        row = int(np.argmax(np.abs(probabilities.sum(axis=1) - 1)))
+        raise UsageError(f"a policy's probabilities must add up to 1 in every row, and do not in row {row + 1}")
+    if (probabilities[~log.allowed] > 0).any():
+        raise UsageError("a policy's probabilities must be 0 for actions that are not available")
+    return probabilities

@@ -1,0 +1,449 @@
+"""Logged data: estimators against plain formulas and known truths, replay against an agent, what a log cannot say."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom
+
+import showdown
+from showdown.agent import Agent
+from showdown.config import config, param
+from showdown.errors import UsageError
+from showdown.keys import named_key
+from showdown.logged.act_among import act_probabilities
+from showdown.logged.checks import log_messages, replay_messages, weight_messages
+from showdown.logged.estimators import direct_method, doubly_robust, effective_rows, ips, snips, weights
+from showdown.logged.evaluate import evaluate, halves
+from showdown.logged.live_through import learn, replay
+from showdown.logged.log import Log
+from showdown.logged.read_log import read_log
+from showdown.logged.recognise import looks_like_log
+from showdown.logged.replay_value import replay_value, usable_rows
+from showdown.logged.reward_model import fit_rewards
+from showdown.logged.simulated import Population
+from showdown.policies import policies
+from showdown.policy import Policy
+from showdown.testing.scripted import scripted
+
+ROWS, ACTIONS = 600, 3
+
+
+@pytest.fixture(scope="module")
+def population() -> Population:
+    """Rewards that are linear in the context, with noise; no problem is played."""
+    draw = np.random.default_rng(8)
+    contexts = draw.normal(size=(5000, 2)).astype(np.float32)
+    means = 1 + contexts @ draw.normal(size=(2, ACTIONS))
+    return Population(contexts, means + draw.normal(size=means.shape))
+
+
+@pytest.fixture(scope="module")
+def log(population) -> Log:
+    return population.log(ROWS, population.softmax(1), seed=3)[0]
+
+
+def evenly(population: Population) -> np.ndarray:
+    return np.full(population.rewards.shape, 1 / ACTIONS)
+
+
+class Tally(NamedTuple):
+    live: jax.Array  # (num_actions,) rewards taken in one by one
+    fitted: jax.Array  # (num_actions,) rewards of the history at the last refit
+    first: jax.Array  # () first coordinate of the last context of that history
+
+
+@config
+class Tallying(Policy):
+    """Chooses by its draw alone; its state says exactly what it was given."""
+
+    refit_every: int = param(4, "steps between refits")
+
+    def init(self, key, spec):
+        return Tally(jnp.zeros(spec.num_actions), jnp.zeros(spec.num_actions), jnp.zeros(()))
+
+    def act(self, key, state, context, step):
+        return jax.random.randint(key, (), 0, state.live.shape[0])
+
+    def update(self, key, state, context, action, reward):
+        return state._replace(live=state.live.at[action].add(reward))
+
+    def refit(self, key, state, history):
+        past = jnp.arange(history.rewards.shape[0]) < history.count
+        sums = jnp.zeros_like(state.fitted).at[history.actions].add(jnp.where(past, history.rewards, 0.0))
+        return state._replace(fitted=sums, first=history.at(history.count[None] - 1).contexts[0, 0])
+
+
+# Estimators
+
+
+def test_estimators_are_their_formulas(log, population):
+    """The same formulas that Open Bandit Pipeline agrees with in benchmarks/logged.py, written as sums over rows."""
+    target = np.random.default_rng(0).dirichlet(np.ones(ACTIONS), ROWS)
+    predicted = np.random.default_rng(1).normal(size=(ROWS, ACTIONS))
+    data = log.rewards, log.actions, log.propensities, target
+    terms = {"ips": 0.0, "weight": 0.0, "squares": 0.0, "direct": 0.0, "robust": 0.0}
+    for row in range(ROWS):
+        action = log.actions[row]
+        weight = target[row, action] / log.propensities[row]
+        expected = sum(target[row, each] * predicted[row, each] for each in range(ACTIONS))
+        terms["ips"] += weight * log.rewards[row]
+        terms["weight"] += weight
+        terms["squares"] += weight**2
+        terms["direct"] += expected
+        terms["robust"] += expected + weight * (log.rewards[row] - predicted[row, action])
+    assert ips(*data).value == pytest.approx(terms["ips"] / ROWS, abs=1e-9)
+    assert snips(*data).value == pytest.approx(terms["ips"] / terms["weight"], abs=1e-9)
+    assert direct_method(target, predicted).value == pytest.approx(terms["direct"] / ROWS, abs=1e-9)
+    assert doubly_robust(*data, predicted).value == pytest.approx(terms["robust"] / ROWS, abs=1e-9)
+    assert ips(*data).effective == pytest.approx(terms["weight"] ** 2 / terms["squares"])
+    assert (snips(*data).interval, ips(*data).interval) == ("bootstrap", "normal")
+
+
+def test_the_logging_policy_itself_is_estimated_by_the_mean(log, population):
+    log, steps = population.log(ROWS, population.softmax(1), seed=5)
+    chances = population.softmax(1)[steps]
+    np.testing.assert_allclose(weights(log.actions, log.propensities, chances), 1)
+    for found in (ips, snips):
+        assert found(log.rewards, log.actions, log.propensities, chances).value == pytest.approx(log.rewards.mean())
+    assert effective_rows(np.ones(ROWS)) == ROWS
+
+
+def test_intervals_cover_at_their_stated_rate(population):
+    """200 logs: an estimator that covers 94 % is failed once in a million runs, one that covers 75 % nearly always."""
+    logs, target = 200, population.softmax(seed=2, sharpness=2.0, exploring=0.0)
+    truth, held = population.value(target), dict.fromkeys(("ips", "snips", "direct", "robust"), 0)
+    fewest, too_often = binom.ppf(1e-6, logs, 0.94), []
+    for number in range(logs):
+        log, steps = population.log(ROWS, population.softmax(1), seed=100 + number)
+        model = fit_rewards(log, number)
+        data = log.rewards, log.actions, log.propensities, target[steps]
+        found = {
+            "ips": ips(*data),
+            "snips": snips(*data, seed=number),
+            "direct": direct_method(target[steps], model.predicted, fitted=model.contributions(target[steps])),
+            "robust": doubly_robust(*data, model.predicted),
+        }
+        for name, estimate in found.items():
+            held[name] += estimate.low <= truth <= estimate.high
+        too_often.append(abs(found["robust"].value - truth) < found["robust"].standard_error)
+    assert all(count >= fewest for count in held.values()), held
+    assert np.mean(too_often) < 0.85  # intervals that are far too wide would also cover: 68 % lie within one error
+
+
+def test_the_regression_never_sees_the_row_it_predicts(log):
+    spoilt = dataclasses.replace(log, rewards=np.where(np.arange(ROWS) == 7, 1e6, log.rewards))
+    before, after = fit_rewards(log).predicted[7], fit_rewards(spoilt).predicted[7]
+    centre = (spoilt.rewards.mean() - log.rewards.mean()) * np.ones(ACTIONS)  # all rewards are shrunk towards this
+    assert (np.abs(after - before) <= np.abs(centre)).all()
+    assert np.abs(fit_rewards(spoilt).predicted - fit_rewards(log).predicted).max() > 1e4
+
+
+# Living through a log
+
+
+def test_a_log_of_the_policys_own_decisions_is_replayed_whole(population):
+    policy, key, draw = policies.get("LinFullPost"), named_key(3, "mine"), np.random.default_rng(0)
+    agent = Agent(policy, context_dim=2, num_actions=ACTIONS, key=key)
+    rows, actions, rewards = draw.integers(5000, size=ROWS), [], []
+    for row in rows:
+        actions.append(agent.choose(population.contexts[row]))
+        rewards.append(float(np.float32(population.rewards[row, actions[-1]])))
+        agent.learn(population.contexts[row], actions[-1], rewards[-1])
+    own = Log(population.contexts[rows], np.array(actions, np.int32), np.array(rewards), None, ("a", "b", "c"))
+    assert replay(policy, own, key[None], np.ones(ROWS, bool)).all()
+    learned = learn(policy, own, key)
+    for mine, its in zip(jax.tree.leaves(learned.state), jax.tree.leaves(agent._state), strict=True):
+        np.testing.assert_allclose(mine, its, rtol=1e-3, atol=1e-4)
+    # frozen, it plays what the agent would: nearly always the best action by now
+    chances = act_probabilities(policy, key, learned.state, own.contexts[:9], learned.step, own.allowed[:9], 20)
+    assert chances.shape == (9, ACTIONS)
+    np.testing.assert_allclose(chances.sum(axis=1), 1)
+    assert np.mean([chances[place].argmax() == agent.choose(own.contexts[place]) for place in range(9)]) > 0.7
+
+
+def test_only_matches_are_learned_from(log):
+    policy, usable = Tallying(), np.arange(ROWS) % 2 == 0
+    orders = np.stack([np.arange(ROWS), np.arange(ROWS)[::-1]])
+    learned = replay(policy, log, jax.random.split(named_key(0, "t"), 2), usable, orders)
+    assert not learned[0, 1::2].any()  # not usable
+    assert not learned[1, 0::2].any()  # the same rows, played backwards
+    assert 60 < learned[0].sum() < 140  # a third of 300
+    everything = learn(policy, log, named_key(0, "t"))
+    sums = np.bincount(log.actions, log.rewards, minlength=ACTIONS)
+    np.testing.assert_allclose(everything.state.live, sums, rtol=1e-4)
+    np.testing.assert_allclose(everything.state.fitted, sums, rtol=1e-4)  # 600 is a multiple of 4
+    np.testing.assert_allclose(everything.state.first, log.contexts[-1, 0])
+    assert everything.step == ROWS
+
+
+def test_replay_corrects_a_logger_that_prefers_actions(population):
+    """Without the correction the value would be the log's own. Fails once in a million runs."""
+    log, _ = population.log(6000, population.softmax(1, sharpness=1.0, exploring=0.5), seed=0)
+    usable = usable_rows(log, np.random.default_rng(0))
+    shares = np.bincount(log.actions[usable], minlength=ACTIONS) / usable.sum()
+    np.testing.assert_allclose(shares, 1 / ACTIONS, atol=5 * np.sqrt(2 / 9 / usable.sum()))
+    found = replay_value(policies.get("Uniform"), log, named_key(0, "u"), 0)
+    truth = population.value(evenly(population))
+    deviation = log.rewards.std() / np.sqrt(found.matches)
+    assert abs(found.estimate.value - truth) < 5 * deviation
+    assert found.estimate.standard_error == pytest.approx(deviation, rel=0.6)
+    assert found.estimate.interval == "bootstrap"
+
+
+def test_halves_follow_time_where_it_is_known(log):
+    early, late = halves(dataclasses.replace(log, timed=True), 0)
+    np.testing.assert_array_equal(np.concatenate([early.rewards, late.rewards]), log.rewards)
+    mixed = halves(log, 0)[0]
+    assert mixed.rows == ROWS // 2
+    assert not np.array_equal(mixed.rewards, early.rewards)
+
+
+# What a log cannot say
+
+
+def test_what_is_wrong_with_a_log_is_said(log, population):
+    assert log_messages(log) == []
+    ones = dataclasses.replace(log, propensities=np.ones(ROWS))
+    assert "never explored" in log_messages(ones)[0]
+    half = dataclasses.replace(log, propensities=log.propensities / 2)
+    assert "too small" in log_messages(half)[0]
+    double = dataclasses.replace(log, propensities=np.minimum(log.propensities * 2, 1))
+    assert "propensities are too large" in log_messages(double)[0]
+    even, _ = population.log(3000, evenly(population), seed=0)
+    bare = dataclasses.replace(even, propensities=None)
+    assert len(log_messages(bare)) == 1
+    assert "no propensities" in log_messages(bare)[0]
+    depends, _ = population.log(3000, population.softmax(1, sharpness=2.0), seed=0)
+    _, but = log_messages(dataclasses.replace(depends, propensities=None))
+    assert but.startswith("But they were not")
+    prefers, _ = population.log(3000, np.tile([0.8, 0.1, 0.1], (5000, 1)), seed=0)
+    _, but = log_messages(dataclasses.replace(prefers, propensities=None))
+    assert "was taken in 80% of the rows" in but
+    assert "4 rows without an action" in log_messages(dataclasses.replace(log, rows_left_out=4))[0]
+
+
+def test_what_is_wrong_with_weights_is_said():
+    rewards = np.random.default_rng(0).normal(size=1000)
+    assert weight_messages("it", np.ones(1000), rewards) == []
+    assert "no overlap" in weight_messages("it", np.zeros(1000), rewards)[0]
+    assert "40% of its decisions" in weight_messages("it", np.repeat([1.0, 0.0], [600, 400]), rewards)[0]
+    assert "should have 1" in weight_messages("it", np.full(1000, 1.5) + 0.1 * rewards, rewards)[0]
+    few = np.where(np.arange(1000) < 30, 1000 / 30, 0.0)
+    assert "only 30 effective rows" in weight_messages("it", few, rewards)[0]
+    assert "3 paid anything but 0" in weight_messages("it", np.ones(1000), (np.arange(1000) < 3) * 1.0)[0]
+    assert "agreed with the log in 12 of 900 rows" in replay_messages("it", 12, 900)[0]
+    assert replay_messages("it", 120, 900) == []
+
+
+def test_a_policy_without_overlap_gets_no_weighted_estimate(population):
+    chances = np.tile([0.5, 0.5, 0.0], (5000, 1))
+    log, _ = population.log(ROWS, chances, seed=0)
+    found = evaluate("always action 2", log)
+    assert [row.estimator for row in found.estimates] == ["direct method"]
+    assert found.estimates[0].doubtful
+    assert found.verdict() == "The log cannot say what these policies would earn."
+    assert any("no overlap" in message for message in found.messages)
+    partly = evaluate("uniform", log)
+    assert any("33% of its decisions" in message for message in partly.messages)
+    assert all(row.doubtful for row in partly.estimates if row.estimator != "direct method")
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"propensities": np.full(ROWS, 1.5)}, r"at most 1; 600 are not \(the first, 1.5, in row 1\)"),
+        ({"propensities": np.where(np.arange(ROWS) == 2, 0, 0.5)}, r"1 are not \(the first, 0, in row 3\)"),
+        ({"rewards": np.where(np.arange(ROWS) == 4, np.inf, 0.5)}, r"1 rewards .* \(the first in row 5\)"),
+        ({"rewards": np.zeros(3)}, "600 actions and 3 rewards"),
+        ({"available": np.tile([True, False, False], (ROWS, 1))}, "not among those available"),
+        ({"action_names": ("a",)}, "nothing to choose"),
+    ],
+)
+def test_logs_that_make_no_sense_are_refused(log, changes, why):
+    with pytest.raises(UsageError, match=why):
+        dataclasses.replace(log, **changes)
+
+
+# All together
+
+
+def test_fixed_policies_in_every_form(log, population):
+    favour = np.tile([0.2, 0.3, 0.5], (ROWS, 1))
+    found = evaluate({"mine": favour, "same": lambda contexts: favour, "even": "uniform"}, log, level=0.9)
+    assert {row.policy for row in found.estimates} == {"mine", "same", "even"}
+    assert found.of("mine", "IPS") == found.of("same", "IPS")
+    wide = evaluate(favour, log, level=0.99).of("given", "IPS")
+    assert wide.low < found.of("mine", "IPS").low
+    assert found.logged.value == pytest.approx(log.rewards.mean())
+    for wrong, why in (
+        (favour[:3], "the shape"),
+        (favour + 0.1, "add up to 1"),
+        (favour - 0.3, "from 0 up"),
+        ("always nothing", "the log has no action 'nothing'"),
+        ("LinFulPost", "did you mean 'LinFullPost'"),
+    ):
+        with pytest.raises(UsageError, match=why):
+            evaluate(wrong, log)
+    for arguments, why in (
+        ({"level": 2.0}, "between 0 and 1"),
+        ({"action": "a"}, "not with a Log"),
+    ):
+        with pytest.raises(UsageError, match=why):
+            evaluate("uniform", log, **arguments)
+    with pytest.raises(UsageError, match="needs a log"):
+        evaluate("uniform")
+
+
+def test_without_propensities_only_the_direct_method_and_replay(population):
+    even, _ = population.log(ROWS, evenly(population), seed=0)
+    found = evaluate(["uniform", "Uniform"], dataclasses.replace(even, propensities=None))
+    assert [(row.kind, row.estimator) for row in found.estimates] == [
+        ("fixed", "direct method"),
+        ("learning", "replay"),
+        ("frozen", "direct method"),
+    ]
+    truth = population.value(evenly(population))
+    assert all(abs(row.estimate.value - truth) < 6 * row.estimate.standard_error for row in found.estimates)
+
+
+def test_available_actions(population):
+    """Uniform among what is available: never another, by replay, by draws and as a fixed policy."""
+    draw = np.random.default_rng(0)
+    available = draw.random((ROWS, ACTIONS)) < 0.5
+    available[np.arange(ROWS), draw.integers(ACTIONS, size=ROWS)] = True
+    chances = available / available.sum(axis=1, keepdims=True)
+    actions = (draw.random((ROWS, 1)) > chances.cumsum(axis=1)).sum(axis=1)
+    log = Log(
+        contexts=population.contexts[:ROWS],
+        actions=actions.astype(np.int32),
+        rewards=population.rewards[np.arange(ROWS), actions],
+        propensities=chances[np.arange(ROWS), actions],
+        action_names=("a", "b", "c"),
+        available=available,
+    )
+    assert log_messages(log) == []
+    found = evaluate(["uniform", "always b", "Uniform"], log)
+    assert found.of("uniform", "IPS").value == pytest.approx(log.rewards.mean())
+    policy, key = policies.get("Uniform"), named_key(0, "draws")
+    drawn = act_probabilities(policy, key, policy.init(key, log.spec), log.contexts, np.int32(0), available, 64)
+    assert (drawn[~available] == 0).all()
+    assert np.abs(drawn - chances).max() < 0.4  # 6 deviations of 64 draws at worst
+    with pytest.raises(UsageError, match="not available"):
+        evaluate(np.tile([1.0, 0.0, 0.0], (ROWS, 1)), log)
+
+
+# Reading
+
+
+@pytest.fixture
+def frame() -> pd.DataFrame:
+    draw, rows = np.random.default_rng(2), 80
+    return pd.DataFrame(
+        {
+            "x": draw.normal(size=rows),
+            "colour": draw.choice(["red", "blue", "green"], rows),
+            "arm": draw.choice(["stay", "go"], rows),
+            "clicked": draw.random(rows) < 0.5,
+            "pscore": draw.choice([0.25, 0.5], rows),
+            "when": np.datetime64("2024-01-01") + draw.permutation(rows),
+            "offered": "stay|go",
+            "available_go": 1,
+            "available_stay": 1,
+        }
+    )
+
+
+def test_a_log_is_recognised_by_its_columns(frame):
+    assert looks_like_log(frame) == ("arm", "clicked", "pscore")
+    assert looks_like_log(frame.rename(columns={"pscore": "action_prob", "arm": "chosenAction"})) == (
+        "chosenAction",
+        "clicked",
+        "action_prob",
+    )
+    assert looks_like_log(frame.drop(columns="pscore")) is None
+    assert looks_like_log(frame.assign(pscore=3.0)) is None
+    assert looks_like_log(frame.drop(columns="arm")) is None
+
+
+def test_reading_a_log(frame, tmp_path):
+    others = "when+offered+available_go+available_stay"
+    found = read_log(frame, ignore=others)  # the three columns are found by name
+    assert (found.rows, found.action_names, found.spec.context_dim) == (80, ("go", "stay"), 4)
+    np.testing.assert_array_equal(found.actions, frame["arm"] == "stay")
+    np.testing.assert_array_equal(found.rewards, frame["clicked"])
+    np.testing.assert_array_equal(found.propensities, frame["pscore"])
+    np.testing.assert_allclose(found.contexts.mean(axis=0), 0, atol=1e-6)
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    again = read_log(tmp_path / "log.csv", action="arm", reward="clicked", ignore="pscore+" + others)
+    assert again.propensities is None
+    np.testing.assert_allclose(again.contexts, found.contexts, atol=1e-6)
+    row = frame.iloc[3].to_dict()
+    np.testing.assert_allclose(found.encoder.encode(row), found.contexts[3], atol=1e-6)
+    assert found.encoder.action_names == ("go", "stay")
+    timed = read_log(frame, time="when", available="offered", ignore="available_*")
+    order = np.argsort(frame["when"].to_numpy())
+    np.testing.assert_array_equal(timed.actions, found.actions[order])
+    assert timed.timed
+    assert timed.available.all()
+    more = frame.assign(offered=["stay;go;wait"] * 79 + ["['stay', 'go']"])
+    listed = read_log(more, available="offered", ignore="when+available_*")
+    assert listed.action_names == ("go", "stay", "wait")
+    np.testing.assert_array_equal(listed.available[-1], [True, True, False])
+    flags = read_log(frame.assign(available_go=frame["arm"] == "go"), available="available_*", ignore="when+offered")
+    np.testing.assert_array_equal(flags.available, np.stack([frame["arm"] == "go", np.ones(80)], axis=1))
+    gaps = read_log(frame.assign(arm=frame["arm"].where(frame.index > 4)), ignore=others)
+    assert (gaps.rows, gaps.rows_left_out) == (75, 5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "options", "why"),
+    [
+        ({}, {"action": "armm", "reward": "clicked"}, "did you mean 'arm'"),
+        ({"arm": 1.5}, {}, "say which column is the action"),
+        ({"arm": "go"}, {"action": "arm", "reward": "clicked"}, "nothing to choose"),
+        ({"arm": None}, {"action": "arm", "reward": "clicked"}, "no row of the log has an action"),
+        ({"arm": np.arange(80)}, {"action": "arm", "reward": "clicked"}, "another value in every row"),
+        ({"clicked": np.nan}, {"action": "arm", "reward": "clicked"}, "does not hold numbers|every reward"),
+        ({}, {"action": "arm", "reward": "clicked", "propensity": "colour"}, "does not hold numbers"),
+        ({}, {"action": "arm", "reward": "arm"}, "'arm' cannot have two roles"),
+        ({}, {"time": "colour"}, "must hold a number or a date"),
+        ({"offered": ""}, {"available": "offered"}, "no available action in row 1"),
+        ({"available_go": 7}, {"available": "available_*"}, "must hold 0 or 1"),
+        ({"available_go": 0}, {"available": "available_*"}, "not among those available"),
+    ],
+)
+def test_logs_that_cannot_be_read_are_one_sentence(frame, changes, options, why):
+    with pytest.raises(UsageError, match=why):
+        read_log(frame.assign(**changes), **options)
+
+
+def test_a_log_from_a_problem():
+    draw = np.random.default_rng(0)
+    problem = scripted(draw.normal(size=(50, 2)), draw.normal(size=(50, 5)))
+    drawn = Population.of(problem, 50)
+    np.testing.assert_allclose(drawn.rewards, problem.load().rewards)
+    assert drawn.contexts.shape == (50, 2)
+    chances = drawn.softmax(0)
+    np.testing.assert_allclose(chances.sum(axis=1), 1)
+    log, steps = drawn.log(30, chances)
+    np.testing.assert_array_equal(log.rewards, drawn.rewards[steps, log.actions])
+
+
+def test_importing_showdown_stays_light(frame):
+    code = "import showdown, sys; print('jax' in sys.modules, 'pandas' in sys.modules, callable(showdown.evaluate))"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.split() == ["False", "False", "True"]
+    with pytest.raises(AttributeError, match="no attribute 'evaluat'"):
+        showdown.evaluat  # noqa: B018
+    found = showdown.evaluate("uniform", frame, ignore="when+offered+available_*")
+    assert json.loads(json.dumps(found.plain()))["estimates"][0]["policy"] == "uniform"
