@@ -23,6 +23,10 @@ def estimators() -> ModuleType:
         package = ModuleType(name)
         package.__path__ = [str(folder)]
         sys.modules[name] = package
+    if importlib.util.find_spec("torch") is None:  # named by type hints, and used by functions we do not call
+        torch = ModuleType("torch")
+        torch.Tensor = torch.tensor = type("Tensor", (), {})
+        sys.modules["torch"] = torch
     return importlib.import_module("obp.ope.estimators")
 
 

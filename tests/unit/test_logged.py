@@ -217,6 +217,9 @@ def test_what_is_wrong_with_a_log_is_said(log, population):
     assert "never explored" in log_messages(ones)[0]
     half = dataclasses.replace(log, propensities=log.propensities / 2)
     assert "too small" in log_messages(half)[0]
+    assert log_messages(half)[-1].startswith("The propensities")
+    many = Log(log.contexts, np.arange(ROWS, dtype=np.int32) % 6, log.rewards, np.full(ROWS, 0.5), tuple("abcdef"))
+    assert log_messages(many)[3:] == ["The same holds for 3 more actions."]
     double = dataclasses.replace(log, propensities=np.minimum(log.propensities * 2, 1))
     assert "propensities are too large" in log_messages(double)[0]
     even, _ = population.log(3000, evenly(population), seed=0)
@@ -255,7 +258,7 @@ def test_a_policy_without_overlap_gets_no_weighted_estimate(population):
     assert any("no overlap" in message for message in found.messages)
     partly = evaluate("uniform", log)
     assert any("33% of its decisions" in message for message in partly.messages)
-    assert all(row.doubtful for row in partly.estimates if row.estimator != "direct method")
+    assert all(row.doubtful for row in partly.estimates)
 
 
 @pytest.mark.parametrize(
@@ -401,6 +404,8 @@ def test_reading_a_log(frame, tmp_path):
     np.testing.assert_array_equal(listed.available[-1], [True, True, False])
     flags = read_log(frame.assign(available_go=frame["arm"] == "go"), available="available_*", ignore="when+offered")
     np.testing.assert_array_equal(flags.available, np.stack([frame["arm"] == "go", np.ones(80)], axis=1))
+    bare = read_log(frame[["arm", "clicked", "pscore"]])
+    assert (bare.spec.context_dim, bare.encoder) == (1, None)
     gaps = read_log(frame.assign(arm=frame["arm"].where(frame.index > 4)), ignore=others)
     assert (gaps.rows, gaps.rows_left_out) == (75, 5)
 
@@ -425,6 +430,8 @@ def test_reading_a_log(frame, tmp_path):
 def test_logs_that_cannot_be_read_are_one_sentence(frame, changes, options, why):
     with pytest.raises(UsageError, match=why):
         read_log(frame.assign(**changes), **options)
+    with pytest.raises(UsageError, match="5 decisions, and nothing can be said from fewer than 10"):
+        read_log(frame.head(5))
 
 
 def test_a_log_from_a_problem():

@@ -16,6 +16,7 @@ FEW = 100  # effective rows, or matches, below which an interval is not to be tr
 HOPELESS = 10  # below which there is no estimate at all
 CLEARLY = 4.0  # standard errors; by chance alone 1 log in 16,000 is that far off
 UNLIKELY = 1e-4
+SHOWN_ACTIONS = 3  # of those with wrong propensities
 RARE = 10  # rows that must pay something else than the usual for an interval to mean much
 
 
@@ -74,22 +75,23 @@ def _wrong_propensities(log: Log) -> list[str]:
         share = log.allowed[:, action].mean()
         if off > CLEARLY * error:
             found.append(
-                f"The propensities of {name!r} are too small: weighted by them, it was taken in {1 + off / share:.0%} "
-                "of the rows. They are not the probabilities with which it was taken."
+                f"The propensities of {name!r} are too small: weighted by them, it was taken {1 + off / share:.3g} "
+                "times as often as is possible. They are not the probabilities with which it was taken."
             )
         elif off < -CLEARLY * error and -off > 0.02 * share:
             found.append(
                 f"{name!r} was never taken in about {-off / share:.0%} of the rows, or its propensities are too large: "
                 "the log says nothing about it there."
             )
-    return found
+    more = len(found) - SHOWN_ACTIONS
+    return found if more <= 0 else [*found[:SHOWN_ACTIONS], f"The same holds for {more} more actions."]
 
 
 def weight_messages(name: str, weight: np.ndarray, rewards: np.ndarray) -> list[str]:
     """What the weights of a fixed policy say about its overlap with the log, and its rewards about the intervals."""
     rows = len(weight)
     mean, error, effective = weight.mean(), weight.std() / np.sqrt(rows), effective_rows(weight)
-    if effective < HOPELESS:
+    if effective < HOPELESS and effective < rows / 4:
         return [
             f"{name}: no overlap. The log took almost nothing of what this policy would do ({effective:.1f} effective "
             f"rows of {rows:,}); only the direct method guesses, by extrapolation."
@@ -101,11 +103,11 @@ def weight_messages(name: str, weight: np.ndarray, rewards: np.ndarray) -> list[
             "and doubly robust leave them out."
         )
     elif mean > 1 + CLEARLY * error:
-        found.append(f"{name}: its weights have mean {mean:.2f} and should have 1: the propensities are too small.")
+        found.append(f"{name}: its weights have mean {mean:.3g} and should have 1: the propensities are too small.")
     if effective < FEW:
         found.append(
-            f"{name}: only {effective:.0f} effective rows of {rows:,}, too few to trust an interval: this policy "
-            "differs much from the one that made the log."
+            f"{name}: only {effective:.0f} effective rows of {rows:,}, too few to trust an interval: "
+            + ("the log is short." if rows < 2 * FEW else "this policy differs much from the one that made the log.")
         )
     amounts, times = np.unique(rewards[weight > 0], return_counts=True)
     unusual = int(times.sum() - times.max())

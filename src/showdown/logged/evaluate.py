@@ -84,7 +84,7 @@ def _fixed(
         return [Row(name, kind, "direct method", log.rows, direct)], []
     weight = weights(log.actions, log.propensities, target)
     messages = weight_messages(f"{name} ({kind})", weight, log.rewards)
-    guess = Row(name, kind, "direct method", log.rows, direct, doubtful=effective_rows(weight) < HOPELESS)
+    guess = Row(name, kind, "direct method", log.rows, direct, bool(messages))
     if effective_rows(weight) < HOPELESS:
         return [guess], messages
     data = log.rewards, log.actions, log.propensities, target

@@ -22,6 +22,8 @@ from showdown.logged.available import available_actions
 from showdown.logged.log import Log
 from showdown.logged.recognise import likely_columns
 
+FEWEST = 10  # rows
+
 
 def read_log(
     data: Any,
@@ -50,6 +52,8 @@ def read_log(
     logged = categories(frame[roles.action])[0] >= 0
     if not logged.any():
         raise UsageError(f"no row of the log has an action in {roles.action!r}")
+    if logged.sum() < FEWEST:
+        raise UsageError(f"the log has {logged.sum()} decisions, and nothing can be said from fewer than {FEWEST}")
     options = {"ignore": ignore, "categorical": categorical, "keep": keep}
     return _assembled(frame[logged].reset_index(drop=True), roles, int((~logged).sum()), options)
 
@@ -90,23 +94,33 @@ def _assembled(frame: pd.DataFrame, roles: _Roles, left_out: int, options: dict[
     allowed, names = available_actions(frame, roles.available, logged)
     if len(logged) == len(frame) > 2:
         raise UsageError(f"the column {roles.action!r} has another value in every row: it cannot be the action")
-    # the actions stand in for a label, so that the context is encoded as that of any other table
-    context = frame[[str(name) for name in frame.columns if name not in roles.columns]]
-    stand_in = codes if len(logged) > 1 else np.arange(len(frame)) % 2
-    table = as_bandit_table(context.assign(**{roles.action: stand_in}), label=roles.action, **options)
-    encoder = Encoder.of(table)
+    contexts, encoder = _contexts(frame, codes, roles, options)
     rewards = rewards_of(frame[roles.reward], "the log needs every reward, and leaving rows out would bias it")
     return Log(
-        contexts=encoder.standardise(table.contexts),
+        contexts=contexts,
         actions=codes.astype(np.int32),
         rewards=rewards.astype(np.float64),
         propensities=_propensities(frame[roles.propensity]) if roles.propensity else None,
         action_names=tuple(names),
         available=allowed,
         timed=bool(roles.time),
-        encoder=replace(encoder, action_names=tuple(names), ignored=(*encoder.ignored, *roles.columns[1:])),
+        encoder=encoder and replace(encoder, action_names=tuple(names)),
         rows_left_out=left_out,
     )
+
+
+def _contexts(
+    frame: pd.DataFrame, codes: np.ndarray, roles: _Roles, options: dict[str, str]
+) -> tuple[np.ndarray, Encoder | None]:
+    """The context of each decision, and how it was made; a single zero where the log has no column left for it."""
+    context = frame[[str(name) for name in frame.columns if name not in roles.columns]]
+    if context.empty:
+        return np.zeros((len(frame), 1), np.float32), None
+    # the actions stand in for a label, so that the context is encoded as that of any other table
+    label = codes if codes.any() else np.arange(len(frame)) % 2
+    table = as_bandit_table(context.assign(**{roles.action: label}), label=roles.action, **options)
+    encoder = Encoder.of(table)
+    return encoder.standardise(table.contexts), replace(encoder, ignored=(*encoder.ignored, *roles.columns[1:]))
 
 
 def _times(series: pd.Series) -> np.ndarray:
