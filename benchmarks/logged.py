@@ -160,7 +160,7 @@ def main() -> int:
         for policy, by, held, bias, effective in fixed_coverage(population, options.logs, options.rows):
             few = "  (few)" if effective < FEW else ""
             print(f"{name:<10}  {policy:<22}  {by:<13}  {held:8.1%}  {bias:+8.2f}  {effective:,.0f}{few}", flush=True)
-        held, bias, matches = replay_coverage(population, max(20, options.logs // 5), options.rows)
+        held, bias, matches = replay_coverage(population, max(20, options.logs // 2), options.rows)
         print(f"{name:<10}  {POLICY + ', learning':<22}  {'replay':<13}  {held:8.1%}  {bias:+8.2f}  {matches:,.0f}")
         print(f"{name:<10}  ({time.perf_counter() - began:.0f} s)\n", flush=True)
     if population is not None and not options.no_obp:
