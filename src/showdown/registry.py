@@ -16,6 +16,7 @@ from typing import Generic, TypeVar
 
 from showdown.config import override
 from showdown.errors import UsageError
+from showdown.text import LONGEST_SPELLING, check_name
 
 T = TypeVar("T")
 
@@ -37,6 +38,7 @@ class Registry(Generic[T]):
 
     def add(self, name: str, value: T, base: str | None = None) -> T:
         """Register `value` under `name`; returns it, so a module can keep the preset as a constant."""
+        check_name(f"the name of a {self.noun}", name)
         if "[" in name or "," in name:
             raise UsageError(f"a {self.noun} name may not hold '[' or ',': {name!r}")
         known = self._entries.get(name)
@@ -125,6 +127,8 @@ def load_file(path: Path) -> None:
 def parse_name(text: str) -> tuple[str, dict[str, str]]:
     """`NAME[a=1,b=(2,3)]` → (NAME, {a: '1', b: '(2,3)'})."""
     text = text.strip()
+    check_name("a name", text.partition("[")[0])
+    check_name("a name with its overrides", text, LONGEST_SPELLING)
     if "[" not in text:
         return text, {}
     if not text.endswith("]"):

@@ -21,6 +21,7 @@ from showdown.bench.table_file import NotATable
 from showdown.config import canonical
 from showdown.files import TEMPORARY, read_plain
 from showdown.metrics import per_trial
+from showdown.text import one_line, printable_name
 
 _CELL_COLUMNS = (
     *("cell", "policy", "problem", "data", "horizon", "seed", "trials", "labels"),
@@ -74,8 +75,10 @@ class Reader:
         if unverified:
             counted = f"{unverified} of {len(records)} cells have no checksum and are unverified"
             self.warnings.append(f"{counted}; `showdown verify --seal {self.directory}` adds it")
-        listed = [
-            replace(record, policy=policy, problem=problem) for record in records for policy, problem in record.names
+        listed = [  # names that are refused today may be in older records
+            replace(record, policy=printable_name(policy), problem=printable_name(problem))
+            for record in records
+            for policy, problem in record.names
         ]
         return sorted(listed, key=lambda record: record.finished)
 
@@ -91,7 +94,7 @@ class Reader:
             return None
 
     def _leave_out(self, path: Path, why: ValueError) -> None:
-        self.warnings.append(f"{path.name} {why} and was left out")
+        self.warnings.append(one_line(f"{path.name} {why} and was left out"))
         if len(path.stem) == 20 and path.suffix in (".json", ".parquet"):
             self.damaged.add(path.stem)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from showdown.errors import UsageError
+from showdown.text import LONGEST_SPELLING, check_name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +36,7 @@ def _is_suite(path: Any) -> bool:
 
 def load_suite(name: str) -> Suite:
     """A shipped suite by name, or any TOML file by path."""
+    check_name("the name of a suite", name, LONGEST_SPELLING)  # it may be a path
     if name.endswith(".toml"):
         path: Any = Path(name)
         if not path.is_file():

@@ -1,4 +1,7 @@
-"""The only file that prints. Data goes to stdout; progress goes to stderr, and only to a terminal."""
+"""The only file that prints. Data goes to stdout; progress goes to stderr, and only to a terminal.
+
+Control characters, which may come from a table or a stored record, are written out here and reach no terminal.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,14 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from showdown.errors import ShowdownError
+from showdown.text import one_line, printable
 
 
 def data(text: str) -> None:
     """Write a command's result."""
     if sys.stdout is None:  # closed by whoever called us
         raise ShowdownError("there is no standard output to write the result to")
+    text = printable(text)
     with _saying_why():
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
 
@@ -68,7 +73,7 @@ def warn(text: str) -> None:
     """Say something that matters even to a log."""
     if sys.stderr is not None:
         with suppress(OSError):  # a log that cannot be written must not end what it is about
-            sys.stderr.write(text + "\n")
+            sys.stderr.write(printable(text) + "\n")
 
 
 def _unseen(amount: int, label: str | None = None) -> None:
@@ -85,7 +90,7 @@ def progress(total: int, label: str) -> Iterator[Callable[[int, str | None], Non
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),  # a name may hold [brackets]
         BarColumn(),
         TextColumn("{task.percentage:>3.0f}%"),
         TimeElapsedColumn(),
@@ -93,11 +98,11 @@ def progress(total: int, label: str) -> Iterator[Callable[[int, str | None], Non
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=total)
+        task = bar.add_task(one_line(label), total=total)
 
         def advance(amount: int, label: str | None = None) -> None:
             bar.update(task, advance=amount)
             if label is not None:
-                bar.update(task, description=label)
+                bar.update(task, description=one_line(label))
 
         yield advance

@@ -10,6 +10,7 @@ import pandas as pd
 
 from showdown.analysis.table import RANK, Table
 from showdown.metrics import COMMONEST
+from showdown.text import one_line
 
 _PAPER_COLUMNS = ["paper_mean", "paper_sem", "agrees"]
 
@@ -55,11 +56,14 @@ def grid(table: Table, plus_minus: str = " ± ") -> Grid:
     def heading(problem: str) -> str:
         if problem == RANK:
             return "mean rank"
-        return f"{problem} ({units[problem]})" if several else problem
+        return one_line(f"{problem} ({units[problem]})" if several else problem)
 
     rows = {(row["policy"], row["problem"]): row for row in table.rows.to_dict("records")}
     references = {row["problem"]: row for row in table.reference.to_dict("records")}
-    body = [(policy, [entry(rows.get((policy, problem))) for problem in table.problems]) for policy in table.policies]
+    body = [
+        (one_line(policy), [entry(rows.get((policy, problem))) for problem in table.problems])
+        for policy in table.policies
+    ]
     if references:
         body.append((COMMONEST, [entry(references.get(problem), is_policy=False) for problem in table.problems]))
     return Grid([heading(problem) for problem in table.problems], body)

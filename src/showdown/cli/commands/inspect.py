@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from showdown.cli import console
+from showdown.text import one_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -135,7 +136,7 @@ def _text(about: dict[str, Any]) -> str:
         lines += ["", *_grid([("dropped", "because"), *reasons])]
     if max(len(kept), len(dropped)) > SHOWN_COLUMNS:
         lines.append(f"(only {SHOWN_COLUMNS} columns of each kind shown; --json has all {len(about['columns']):,})")
-    return "\n".join([*lines, "", *_next(about)])
+    return "\n".join(map(one_line, [*lines, "", *_next(about)]))
 
 
 def _column_row(column: dict[str, Any]) -> tuple[str, ...]:
@@ -170,10 +171,9 @@ def _next(about: dict[str, Any]) -> list[str]:
     if about["num_actions"]:
         name = about["problem"]
         if name is None:
-            return [
-                "its path or a column holds a comma or bracket: play it with showdown.problems.table(...) in Python"
-            ]
-        return [f"play it:  showdown run --problems '{name}'"]
+            why = "its path or a column holds a comma, a bracket or a control character"
+            return [f"{why}: play it with showdown.problems.table(...) in Python"]
+        return [f"play it:  showdown run --problems {shlex.quote(name)}"]
     if about["log"]:
         columns = " ".join(f"--{role} {shlex.quote(name)}" for role, name in about["log"].items())
         return [
@@ -183,11 +183,12 @@ def _next(about: dict[str, Any]) -> list[str]:
     likely = list(about["possible_labels"].items())[:SHOWN_LABELS]
     if not likely:
         return ["no column looks like a label; name reward columns with --rewards, or a label with --label"]
-    return ["could be the label:", *(f"  --label {name}  ({classes} classes)" for name, classes in likely)]
+    return ["could be the label:", *(f"  --label {shlex.quote(name)}  ({classes} classes)" for name, classes in likely)]
 
 
 def _grid(rows: list[tuple[str, ...]]) -> list[str]:
     """Rows in aligned columns; numbers are aligned to the right."""
+    rows = [tuple(map(one_line, row)) for row in rows]
     widths = [max(len(row[position]) for row in rows) for position in range(len(rows[0]))]
     figures = [all(re.fullmatch(r"[-+\d.,%e]*", row[position]) for row in rows[1:]) for position in range(len(rows[0]))]
     return [

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from showdown.analysis.table import Table
 from showdown.report.grid import records, reference_records
+from showdown.text import one_line
 
 NOTES_APART = True
+_FORMULA = tuple("=+-@\t\r＝＋－＠")  # what a spreadsheet takes for the beginning of a formula; the wide forms too
 
 
 def write(table: Table, width: int | None = None) -> str:
-    return pd.DataFrame([*records(table), *reference_records(table)], dtype=object).to_csv(index=False)
+    rows = [
+        {name: _harmless(value) for name, value in row.items()} for row in [*records(table), *reference_records(table)]
+    ]
+    return pd.DataFrame(rows, dtype=object).to_csv(index=False)
+
+
+def _harmless(value: Any) -> Any:
+    """Text that a spreadsheet would compute gets an apostrophe in front, and then is text there; numbers stay."""
+    if not isinstance(value, str):
+        return value
+    return ("'" if value.startswith(_FORMULA) else "") + one_line(value)

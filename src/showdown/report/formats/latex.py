@@ -5,6 +5,7 @@ from __future__ import annotations
 from showdown.analysis.table import Table
 from showdown.report.grid import Entry, footer, grid
 from showdown.report.lines import legend, lines
+from showdown.text import one_line
 
 WIDE = 5  # columns of numbers that fit a page in the letters of the text
 
@@ -37,7 +38,7 @@ def write(table: Table, width: int | None = None) -> str:
             r"\bottomrule",
             r"\end{tabular}",
             r"\end{table}",
-            *("% " + line.replace("\n", " ") for line in [legend(table, "bold:"), *footer(table)] if line),
+            *("% " + one_line(line) for line in [legend(table, "bold:"), *footer(table)] if line),
         ]
     )
 
@@ -56,4 +57,4 @@ _ESCAPES = {
 
 
 def escape(words: str) -> str:
-    return "".join(_ESCAPES.get(letter, letter) for letter in words.replace("\n", " "))
+    return "".join(_ESCAPES.get(letter, letter) for letter in one_line(words))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from showdown.analysis.table import Table
 from showdown.report.grid import Entry, footer, grid
 from showdown.report.lines import legend, lines, mark
+from showdown.text import one_line
 
 
 def write(table: Table, width: int | None = None) -> str:
@@ -22,6 +23,7 @@ def write(table: Table, width: int | None = None) -> str:
 
 
 def escape(words: str) -> str:
+    words = one_line(words)
     for letter in "\\|*_`[]$":
         words = words.replace(letter, "\\" + letter)
-    return words.replace("&", "&amp;").replace("<", "&lt;").replace("\n", " ")
+    return words.replace("&", "&amp;").replace("<", "&lt;")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from showdown.analysis.table import Table
 from showdown.report.grid import footer, grid
 from showdown.report.lines import legend, mark
+from showdown.text import one_line
 
 
 def write(table: Table, width: int | None = None) -> str:
@@ -22,7 +23,7 @@ def write(table: Table, width: int | None = None) -> str:
         columns.append(column)
     blocks = [_block([stub, *some]) for some in _fitting(columns, len(stub[0]), width)]
     below = [line for line in [legend(table, "*")] if line]
-    return "\n".join([table.title, "", "\n\n".join(blocks), *below, *footer(table)])
+    return "\n".join([one_line(table.title), "", "\n\n".join(blocks), *below, *map(one_line, footer(table))])
 
 
 def _pad(cells: list[str], left: bool = False) -> list[str]:

@@ -1,0 +1,47 @@
+"""Text from outside (a column's name, a stored record, a file's name): shown harmlessly, or refused as a name.
+
+A terminal obeys control characters: they move the cursor, hide or forge lines, set the window's title. So output shows
+them as `\\u001b`, which is also how JSON writes them.
+"""
+
+from __future__ import annotations
+
+import re
+
+from showdown.errors import UsageError
+
+LONGEST_NAME = 200
+LONGEST_SPELLING = 4000  # of a name with its overrides, which may hold the path of a file
+
+# control characters, those that reverse the direction of writing, line and paragraph ends, halves of a surrogate pair
+_CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
+_HARMFUL = re.compile(f"[{_CONTROLS}]")
+_NOT_IN_A_NAME = re.compile(rf"[\t\n{_CONTROLS}]")
+
+
+def printable(text: str) -> str:
+    """`text` with what a terminal would obey written out; line feeds and tabs stay."""
+    return _HARMFUL.sub(_written_out, text)
+
+
+def printable_name(text: str) -> str:
+    """A stored name that would be refused today. Line ends are written out too, so that two names stay two."""
+    return _NOT_IN_A_NAME.sub(_written_out, text)
+
+
+def one_line(text: str) -> str:
+    """The same on a single line: line ends of every kind, and tabs, become spaces."""
+    return printable(" ".join(text.splitlines()).replace("\t", " "))
+
+
+def _written_out(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
+
+
+def check_name(noun: str, text: str, longest: int = LONGEST_NAME) -> None:
+    """Refuse a name that would not fit in a line of a table, or that would not stay in it."""
+    if len(text) > longest:
+        raise UsageError(f"{noun} may have at most {longest} characters, and {text[:20]!r}… has {len(text)}")
+    found = _NOT_IN_A_NAME.search(text)
+    if found:
+        raise UsageError(f"{noun} may not hold line ends or control characters: {found[0]!r} in {text[:100]!r}")
