@@ -20,6 +20,7 @@ from showdown.data.choose_columns import find_column, find_columns
 from showdown.data.column_rules import Rule
 from showdown.data.encode_column import Column, Encoded, encode
 from showdown.data.payoffs import classes_of, payoffs_of, rewards_of
+from showdown.data.reward_precision import in_float32
 from showdown.errors import UsageError
 
 
@@ -138,7 +139,7 @@ def _from_rewards(frame: pd.DataFrame, actions: list[str], asked: str) -> _Rewar
     return _Rewards(
         frame=frame,
         labels=np.arange(len(frame), dtype=np.int32),
-        payoffs=np.stack([rewards_of(frame[name]) for name in actions], axis=1),
+        payoffs=in_float32(np.stack([rewards_of(frame[name]) for name in actions], axis=1)),
         actions=tuple(actions),
         classes={},
         columns={name: Column(name, "reward", 0, 0) for name in actions},

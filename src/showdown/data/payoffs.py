@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from showdown.data.column_values import as_numbers, categories
+from showdown.data.reward_precision import in_float32
 from showdown.errors import UsageError
 
 MAX_CLASSES = 1000  # of a label; more is a measurement or a name
@@ -34,7 +35,7 @@ def payoffs_of(classes: list[str], matrix: pd.DataFrame | None, costs: str) -> t
     """What each action pays for a row of each class, (classes, num_actions), and the names of the actions."""
     if matrix is not None:
         return _matrix_payoffs(classes, matrix)
-    payoffs = np.eye(len(classes), dtype=np.float32)
+    payoffs = np.eye(len(classes))
     for name, cost in _parse_costs(costs).items():
         if name not in classes:
             near = difflib.get_close_matches(name, classes, n=1)
@@ -42,7 +43,7 @@ def payoffs_of(classes: list[str], matrix: pd.DataFrame | None, costs: str) -> t
             raise UsageError(f"costs names a class {name!r} that the label does not have; {hint}")
         row = classes.index(name)
         payoffs[row, np.arange(len(classes)) != row] = -cost
-    return payoffs, tuple(classes)
+    return in_float32(payoffs), tuple(classes)
 
 
 def _parse_costs(text: str) -> dict[str, float]:
@@ -74,11 +75,12 @@ def _matrix_payoffs(classes: list[str], matrix: pd.DataFrame) -> tuple[np.ndarra
         )
     if matrix.shape[1] < 2:
         raise UsageError("the reward matrix must have at least two columns of numbers, one per action")
-    return np.stack([rewards_of(matrix[name]) for name in matrix.columns], axis=1), tuple(map(str, matrix.columns))
+    payoffs = np.stack([rewards_of(matrix[name]) for name in matrix.columns], axis=1)
+    return in_float32(payoffs), tuple(map(str, matrix.columns))
 
 
 def rewards_of(series: pd.Series, why: str = "every action needs its reward in every row") -> np.ndarray:
-    """A column of rewards in float32, raw; every one must be a finite number."""
+    """A column of rewards in float64, raw; every one must be a number that is finite in float32 too."""
     if pd.api.types.is_bool_dtype(series):
         numbers: np.ndarray | None = series.to_numpy(dtype=np.float64, na_value=np.nan)
     else:
@@ -86,11 +88,10 @@ def rewards_of(series: pd.Series, why: str = "every action needs its reward in e
     if numbers is None:
         raise UsageError(f"the reward column {series.name!r} does not hold numbers")
     with np.errstate(over="ignore"):
-        values = numbers.astype(np.float32)
-    wrong = np.flatnonzero(~np.isfinite(values))
+        wrong = np.flatnonzero(~np.isfinite(numbers.astype(np.float32)))
     if wrong.size:
         raise UsageError(
             f"the reward column {series.name!r} has {wrong.size:,} values that are missing or not finite "
             f"(the first in row {wrong[0] + 1}): {why}"
         )
-    return values
+    return numbers

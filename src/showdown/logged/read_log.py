@@ -17,6 +17,7 @@ from showdown.data.encoder import Encoder
 from showdown.data.in_memory import as_frame
 from showdown.data.payoffs import rewards_of
 from showdown.data.read_table import read_table
+from showdown.data.reward_precision import logged_in_float32
 from showdown.errors import UsageError
 from showdown.logged.available import available_actions
 from showdown.logged.log import Log
@@ -99,7 +100,7 @@ def _assembled(frame: pd.DataFrame, roles: _Roles, left_out: int, options: dict[
     return Log(
         contexts=contexts,
         actions=codes.astype(np.int32),
-        rewards=rewards.astype(np.float64),
+        rewards=logged_in_float32(rewards).astype(np.float64),
         propensities=_propensities(frame[roles.propensity]) if roles.propensity else None,
         action_names=tuple(names),
         available=allowed,
