@@ -17,6 +17,10 @@ class MissingDataError(ShowdownError):
     """A problem needs files that are not on this machine; the text says how to get them."""
 
 
+class NoFileNamedError(MissingDataError, UsageError):
+    """A problem that is made of a user's file was asked for without one: wrong as a request, not merely absent."""
+
+
 class DivergedError(ShowdownError):
     """A policy's state stopped being finite, so its numbers mean nothing."""
 

@@ -11,7 +11,7 @@ from showdown.bench.cell import Cell
 from showdown.bench.record import MOST_TRIALS
 from showdown.bench.store import Store
 from showdown.bench.suite import Suite
-from showdown.errors import MissingDataError, UsageError
+from showdown.errors import MissingDataError, NoFileNamedError, UsageError
 from showdown.policies import policies
 from showdown.problem import Problem
 from showdown.problems import problems
@@ -42,6 +42,7 @@ def plan(suite: Suite, store: Store) -> list[Planned]:
     trials_of = {name: count for key, count in suite.trials_of.items() for name in _resolve(policies, (key,))}
     planned: dict[str, Planned] = {}
     for problem_name, problem in {**chosen_problems, **_resolve(problems, tuple(others))}.items():
+        _check_file_named(problem)
         problem = _at_horizon(problem, suite.horizon)
         _check_horizon(problem_name, problem)
         cells = [
@@ -79,11 +80,31 @@ def _resolve(registry: Registry[T], names: tuple[str, ...]) -> dict[str, T]:
             matches = [known for known in registry.names() if fnmatch.fnmatchcase(known, name)]
             if not matches:
                 raise UsageError(f"no {registry.noun} matches {name!r}")
-            chosen.update((match, registry.get(match)) for match in matches)
+            found = {match: registry.get(match) for match in matches}
+            chosen.update((match, value) for match, value in found.items() if not _needs_file(value))
         else:
             value = registry.get(name)
             chosen[name if name in registry else registry.name_of(value) or name] = value
     return chosen
+
+
+def _needs_file(value: object) -> bool:
+    """Whether this is a problem made of a user's file, and none was named; a pattern does not mean it."""
+    try:
+        _check_file_named(value)
+    except NoFileNamedError:
+        return True
+    return False
+
+
+def _check_file_named(value: object) -> None:
+    try:
+        if isinstance(value, Problem):
+            value.check()
+    except NoFileNamedError:
+        raise
+    except (MissingDataError, UsageError):  # the run skips it, or `_check_size` says what is wrong
+        pass
 
 
 def _at_horizon(problem: Problem, horizon: int | None) -> Problem:

@@ -21,6 +21,7 @@ from showdown.data.column_rules import Rule
 from showdown.data.encode_column import Column, Encoded, encode
 from showdown.data.payoffs import classes_of, payoffs_of, rewards_of
 from showdown.data.reward_precision import in_float32
+from showdown.data.table_warnings import warnings_of
 from showdown.errors import UsageError
 
 
@@ -35,6 +36,7 @@ class BanditTable:
     context_names: tuple[str, ...]
     rules: tuple[Rule, ...]  # how each context column was encoded, in the order of `context_names`
     rows_left_out: int  # because their label is missing
+    warnings: tuple[str, ...] = ()  # sentences on what is likely to mislead
 
     @property
     def rows(self) -> int:
@@ -102,6 +104,7 @@ def as_bandit_table(
     blocks = [item.values for item in encoded if item.values is not None]
     if not blocks:
         raise UsageError(f"no column is left to be the context: {_why_none(item.column for item in encoded)}")
+    rules = tuple(item.rule for item in encoded if item.rule is not None)
     return BanditTable(
         contexts=np.concatenate(blocks, axis=1),
         labels=found.labels,
@@ -110,8 +113,9 @@ def as_bandit_table(
         classes=found.classes,
         columns=tuple(item.column for item in encoded),
         context_names=tuple(name for item in encoded for name in item.names),
-        rules=tuple(item.rule for item in encoded if item.rule is not None),
+        rules=rules,
         rows_left_out=found.rows_left_out,
+        warnings=_warnings(found, rules),
     )
 
 
@@ -145,6 +149,13 @@ def _from_rewards(frame: pd.DataFrame, actions: list[str], asked: str) -> _Rewar
         columns={name: Column(name, "reward", 0, 0) for name in actions},
         rows_left_out=0,
     )
+
+
+def _warnings(found: _Rewards, rules: tuple[Rule, ...]) -> tuple[str, ...]:
+    if not found.actions:  # the label is still among the columns
+        return ()
+    rewards = [name for name, column in found.columns.items() if column.treatment == "reward"]
+    return warnings_of(found.frame, rules, found.labels, found.classes, rewards)
 
 
 def _why_none(columns: Iterable[Column]) -> str:

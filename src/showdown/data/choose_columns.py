@@ -11,6 +11,7 @@ import pandas as pd
 
 from showdown.data.column_values import as_dates, as_numbers
 from showdown.data.encode_column import looks_like_row_name
+from showdown.data.written_values import writing_of
 from showdown.errors import UsageError
 
 LIKELY_LABELS = ("class", "label", "target", "outcome", "category", "y")
@@ -22,6 +23,8 @@ def find_column(text: str, names: list[str]) -> str:
         return text
     if re.fullmatch(r"-?\d+", text) and -len(names) <= int(text) < len(names):
         return names[int(text)]
+    if text.startswith("#") and text.lstrip("# ") in names:  # of a header that is a comment line
+        return text.lstrip("# ")
     near = difflib.get_close_matches(text, names, n=1)
     shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
     raise UsageError(
@@ -53,7 +56,7 @@ def possible_labels(frame: pd.DataFrame) -> dict[str, int]:
             distinct = series.nunique()
         except TypeError:  # nested values
             continue
-        if not 2 <= distinct <= min(100, len(series) / 2) or as_dates(series) is not None:
+        if not 2 <= distinct <= min(100, len(series) / 2) or as_dates(series) is not None or writing_of(series):
             continue
         numbers = as_numbers(series)
         whole = numbers is None or (numbers == np.round(numbers))[np.isfinite(numbers)].all()

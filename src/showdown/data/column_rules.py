@@ -19,8 +19,9 @@ import numpy as np
 import pandas as pd
 
 from showdown.data.column_values import dates_in, days_since, number_text, numbers_in
-from showdown.data.delimited import MISSING
 from showdown.data.encode_counts import EncodeCounts
+from showdown.data.missing_text import MISSING
+from showdown.data.written_values import read_number
 
 FARTHEST = 1e18  # deviations from the mean; a number beyond counts as missing, as an infinite one does
 
@@ -36,20 +37,22 @@ class NumberRule:
     deviation: float  # of numbers / peak; 0 where there is no coordinate for the value, because it never varied
     marks_missing: bool  # whether a coordinate says that the value is missing
     first: str = ""  # the first date of the table; dates are days since then
+    writing: str = ""  # how text is read, where not plainly: see `written_values`
 
     @classmethod
-    def fit(cls, name: str, values: np.ndarray, first: str = "") -> NumberRule:
+    def fit(cls, name: str, values: np.ndarray, first: str = "", writing: str = "") -> NumberRule:
         """`values` holds at least one finite number."""
         missing = ~np.isfinite(values)
         present = values[~missing]
         median, some_missing = float(np.median(present)), bool(missing.any())
         if present.min() == present.max():
-            return cls(name, median, 1.0, 0.0, 0.0, some_missing, first)
+            return cls(name, median, 1.0, 0.0, 0.0, some_missing, first, writing)
         filled = np.where(missing, median, values)
         peak = float(np.abs(filled).max())
         scaled = filled / peak
         mean = float(scaled.mean())
-        return cls(name, median, peak, mean, float((scaled - mean).std()) or 1.0, some_missing, first)
+        deviation = float((scaled - mean).std()) or 1.0
+        return cls(name, median, peak, mean, deviation, some_missing, first, writing)
 
     @property
     def dims(self) -> int:
@@ -75,14 +78,14 @@ class NumberRule:
 
     def encode(self, series: pd.Series, counts: EncodeCounts | None) -> np.ndarray:
         if self.first:
-            return self.block(days_since(self._first, dates_in(series)), counts)
+            return self.block(days_since(self._first, dates_in(series, self.writing)), counts)
         if pd.api.types.is_numeric_dtype(series):
             return self.block(series.to_numpy(dtype=np.float64, na_value=np.nan), counts)
-        return self.block(_each_distinct(series, _number), counts)
+        return self.block(_each_distinct(series, self._read), counts)
 
     def encode_one(self, value: Any, counts: EncodeCounts | None) -> list[float]:
         """The same in plain floats, which for one value is ten times as fast."""
-        number = self._days(value) if self.first else _number(value)
+        number = self._days(value) if self.first else self._read(value)
         scaled, missing = 0.0, not math.isfinite(number)
         if self.deviation:
             scaled = (number / self.peak - self.mean) / self.deviation
@@ -92,12 +95,17 @@ class NumberRule:
             counts.add("missing", self.name)
         return [scaled] * (self.deviation > 0) + [float(missing)] * self.marks_missing
 
+    def _read(self, value: Any) -> float:
+        if self.writing and isinstance(value, str | datetime.time):
+            return read_number(value, self.writing)
+        return _number(value)
+
     def _days(self, value: Any) -> float:
         if isinstance(value, datetime.datetime):  # a Timestamp is one; NaT too
             date = pd.Timestamp(value)
             date = date.tz_localize("UTC") if date.tz is None else date
         else:
-            date = dates_in(pd.Series([value]))[0]
+            date = dates_in(pd.Series([value]), self.writing)[0]
         return math.nan if pd.isna(date) else (date - self._first) / pd.Timedelta(days=1)
 
     @cached_property

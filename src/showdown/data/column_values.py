@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from showdown.data.written_values import DATES, TIME, read_date, read_number, writing_of
+
 NUMBER_SHARE = 0.95  # of a text column's values that must be numbers (or dates) for it to be one of numbers (or dates)
 LOOKED_AT = 20  # values of a text column that must all look like dates before the rest is read
 
@@ -52,10 +54,26 @@ def as_dates(series: pd.Series) -> pd.Series | None:
     return None if dates.notna().sum() < NUMBER_SHARE * series.notna().sum() else dates
 
 
-def dates_in(series: pd.Series) -> pd.Series:
-    """Each value as a date, in UTC; NaT where it is none."""
+def dates_in(series: pd.Series, writing: str = "") -> pd.Series:
+    """Each value as a date, in UTC; NaT where it is none. A date may be written as 2024-01-31 whatever the writing."""
+    if writing and not pd.api.types.is_datetime64_any_dtype(series):
+        values = series.astype("object")
+        written = pd.to_datetime(values.map(lambda value: read_date(value, writing)), utc=True, errors="coerce")
+        return written if written.notna().all() else written.fillna(dates_in(values))
     texts = series.astype("str") if series.dtype == object else series
     return pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True)
+
+
+def written_numbers(series: pd.Series, writing: str) -> np.ndarray:
+    """Each value of a column of numbers or times written so; NaN where it is missing."""
+    codes, texts = pd.factorize(series.astype("object"))
+    return np.array([*(read_number(text, writing) for text in texts), np.nan], np.float64)[codes]
+
+
+def numbers_of(series: pd.Series) -> np.ndarray | None:
+    """As `as_numbers`, and where every value is written as money, a percentage or with thousands, those too."""
+    writing = writing_of(series)
+    return written_numbers(series, writing) if writing and writing not in (*DATES, TIME) else as_numbers(series)
 
 
 def days_since(first: pd.Timestamp, dates: pd.Series) -> np.ndarray:

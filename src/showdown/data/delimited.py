@@ -14,6 +14,8 @@ from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from showdown.data.find_header import COMMENT, count_comment_lines, fits_as_row, has_header
+from showdown.data.missing_text import MISSING
 from showdown.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,9 +25,6 @@ DelimiterName = Literal["auto", "comma", "semicolon", "tab", "pipe", "space"]
 Header = Literal["auto", "yes", "no"]
 
 CHARACTERS = {"tab": "\t", "semicolon": ";", "comma": ",", "pipe": "|", "space": " "}
-MISSING = frozenset(
-    ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "<null>", "None", "<NA>")
-)  # text that means a missing value
 SAMPLE_ROWS = 200
 CONSISTENT = 0.5  # share of the first rows that must have one number of fields for a delimiter to be believed
 
@@ -36,13 +35,17 @@ class Dialect(NamedTuple):
     named: bool  # whether it names the columns; a line of another width does not
     names: tuple[str, ...]  # of the columns
     decimal: str  # "," where numbers are written 3,14
+    lines_above: int = 0  # comment lines above the table
+    header_above: bool = False  # whether the last of those is the header
 
     def in_words(self) -> str:
         """In words, for a person."""
         header = "with a header" if self.named else "without a header"
         if self.header and not self.named:
             header += ", the first line left out because it does not fit the columns"
-        return f"{self.delimiter}-separated, {header}{', decimal comma' if self.decimal == ',' else ''}"
+        comments = self.lines_above - self.header_above
+        skipped = f", {comments} comment line{'s' if comments > 1 else ''} above it skipped" if comments else ""
+        return f"{self.delimiter}-separated, {header}{skipped}{', decimal comma' if self.decimal == ',' else ''}"
 
 
 def sniff(sample: str, delimiter: DelimiterName = "auto", header: Header = "auto") -> Dialect:
@@ -50,24 +53,47 @@ def sniff(sample: str, delimiter: DelimiterName = "auto", header: Header = "auto
     for option, value, allowed in (("delimiter", delimiter, DelimiterName), ("header", header, Header)):
         if value not in get_args(allowed):
             raise UsageError(f"{option} must be one of {', '.join(get_args(allowed))}, not {value!r}")
+    lines_above = count_comment_lines(sample)
+    if not lines_above:
+        return _sniff(sample, delimiter, header)
+    lines = list(io.StringIO(sample, newline=""))
+    body = _sniff("".join(lines[lines_above:]), delimiter, header)
+    above = _rows(lines[lines_above - 1].replace(COMMENT, "", 1), body.delimiter)
+    rows = _rows("".join(lines[lines_above:]), body.delimiter)
+    if header == "no" or not above or len(above[0]) != len(body.names) or has_header(rows):
+        return body._replace(lines_above=lines_above)
+    if has_header([above[0], *rows]):
+        body = _sniff("".join(lines[lines_above:]), delimiter, "no")
+        return body._replace(
+            header=True, named=True, names=unique_names(above[0]), lines_above=lines_above, header_above=True
+        )
+    if fits_as_row([COMMENT + above[0][0], *above[0][1:]], rows):  # text of the first column that begins with #
+        return _sniff(sample, delimiter, header)
+    return body._replace(lines_above=lines_above)
+
+
+def _sniff(sample: str, delimiter: DelimiterName, header: Header) -> Dialect:
+    """The same for text without comment lines above it."""
     chosen = _delimiter(sample) if delimiter == "auto" else delimiter
     rows = _rows(sample, chosen)
     width = _width(rows)
     if not rows:
         raise UsageError("it has no rows")
     fits = len(rows[0]) in (width, width - 1)  # one less where the first column holds row names
-    has_header = not fits or _has_header(rows) if header == "auto" else header == "yes"
-    body = rows[1:] if has_header else rows
+    begins = not fits or has_header(rows) if header == "auto" else header == "yes"
+    body = rows[1:] if begins else rows
     if not body:
         raise UsageError("it has a header and no rows")
-    named = has_header and fits
+    named = begins and fits
     names = [*[""] * (width - len(rows[0])), *rows[0]] if named else [""] * width
     decimal = "," if chosen == "semicolon" and _decimal_comma(body) else "."
-    return Dialect(chosen, has_header, named, unique_names(names), decimal)
+    return Dialect(chosen, begins, named, unique_names(names), decimal)
 
 
 def read(stream: IO[str], dialect: Dialect) -> pd.DataFrame:
     """The table written in `dialect`."""
+    for _ in range(dialect.lines_above):
+        stream.readline()
     if dialect.header and not dialect.named:
         while not stream.readline().strip():
             pass
@@ -75,7 +101,7 @@ def read(stream: IO[str], dialect: Dialect) -> pd.DataFrame:
         stream,
         dialect.names,
         sep=r"\s+" if dialect.delimiter == "space" else CHARACTERS[dialect.delimiter],
-        header=0 if dialect.named else None,
+        header=0 if dialect.named and not dialect.header_above else None,
         decimal=dialect.decimal,
     )
 
@@ -104,6 +130,13 @@ def parse(stream: IO[str], names: tuple[str, ...], **options: Any) -> pd.DataFra
         raise UsageError(
             f"not every row has its {len(names)} fields" + (f"; the first with more is {where[0]}" if where else "")
         ) from error
+    return with_tidy_text(frame)
+
+
+def with_tidy_text(frame: pd.DataFrame) -> pd.DataFrame:
+    """Stray spaces removed, and text that means a missing value made missing."""
+    import pandas as pd
+
     for name in frame.columns:
         if pd.api.types.infer_dtype(frame[name], skipna=True) == "string":
             stripped = frame[name].str.strip()
@@ -162,30 +195,6 @@ def _delimiter(sample: str) -> str:
         if score > best_score:
             best, best_score = name, score
     return best
-
-
-def _has_header(rows: list[list[str]]) -> bool:
-    """Whether the first row names columns: words, no numbers, and unlike the values below them."""
-    first = [cell for cell in rows[0] if cell not in MISSING]
-    if any(_is_number(cell) for cell in first) or len(first) < len(rows[0]) / 2:
-        return False
-    offset = 1 if len(rows) > 1 and len(rows[0]) == len(rows[1]) - 1 else 0  # row names without a header
-    below: list[set[str]] = [set() for _ in rows[0]]
-    for row in rows[1:]:
-        for position, cell in enumerate(row[offset : offset + len(below)]):
-            below[position].add(cell)
-    if any(column - MISSING and all(map(_is_number, column - MISSING)) for column in below):
-        return True
-    recurs = any(cell in column for cell, column in zip(rows[0], below, strict=True) if cell)
-    return not recurs and len(set(first)) == len(first)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text.replace(",", "."))
-    except ValueError:
-        return False
-    return True
 
 
 def _decimal_comma(rows: list[list[str]]) -> bool:

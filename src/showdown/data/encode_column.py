@@ -2,7 +2,8 @@
 
 - Numbers: a missing value becomes the median, and a 0/1 column says where values were missing. Text counts as numbers
   where 95 % of it is; the rest is then missing. Infinite values are missing.
-- Dates (datetime columns, or text written 2024-01-31): the number of days since the first.
+- Numbers as people write them ($1,234.00, 12.3%), dates (31/01/2024) and times (14:05), where every value is one: see
+  `written_values`. Dates (datetime columns too, and text written 2024-01-31) are days since the first, times hours.
 - Everything else is categorical, missing being a category of its own. Two categories make one 0/1 column, more make one
   column each; of more than 100, the 99 commonest are kept and the rest gathered as "other".
 - Dropped: constant columns, columns without a value, nested values, and what looks like the name of a row.
@@ -22,7 +23,8 @@ import numpy as np
 import pandas as pd
 
 from showdown.data.column_rules import CategoryRule, NumberRule, Rule
-from showdown.data.column_values import as_dates, as_numbers, categories, days_since
+from showdown.data.column_values import as_dates, as_numbers, categories, dates_in, days_since, written_numbers
+from showdown.data.written_values import DATES, TIME, example, writing_of
 
 MAX_CATEGORIES = 100  # one-hot columns a single column may become
 ID_ROWS = 20  # below this many rows, distinct values prove little
@@ -35,7 +37,7 @@ class Column:
     """What became of one column."""
 
     name: str
-    treatment: str  # number, date, 0/1, one-hot, label, reward or dropped
+    treatment: str  # number, date, time, 0/1, one-hot, label, reward or dropped
     dims: int  # context coordinates it became
     missing: int  # values that were missing
     note: str = ""  # why it was dropped, or what else a reader should know
@@ -64,12 +66,15 @@ def encode(series: pd.Series, *, categorical: bool = False, keep: bool = False) 
         return _dropped(series, "holds complex numbers")
     if not categorical:
         dates = as_dates(series)
+        writing = writing_of(series) if dates is None else ""
+        if writing in DATES:
+            dates = dates_in(series, writing)
         if dates is not None:
             first = dates.min()
-            return _number(series, days_since(first, dates), keep=True, first=first.isoformat())
-        numbers = as_numbers(series)
+            return _number(series, days_since(first, dates), keep=True, first=first.isoformat(), writing=writing)
+        numbers = written_numbers(series, writing) if writing else as_numbers(series)
         if numbers is not None:
-            return _number(series, numbers, keep=keep)
+            return _number(series, numbers, keep=keep or writing == TIME, writing=writing)
     return _category(series, keep)
 
 
@@ -91,7 +96,7 @@ def looks_like_row_name(series: pd.Series, numbers: np.ndarray | None) -> str:
     return ""
 
 
-def _number(series: pd.Series, values: np.ndarray, *, keep: bool, first: str = "") -> Encoded:
+def _number(series: pd.Series, values: np.ndarray, *, keep: bool, first: str = "", writing: str = "") -> Encoded:
     why = "" if keep else looks_like_row_name(series, values)
     if why:
         return _dropped(series, why)
@@ -99,7 +104,8 @@ def _number(series: pd.Series, values: np.ndarray, *, keep: bool, first: str = "
     present = values[~missing]
     if not present.size:
         return _dropped(series, "has no finite values")
-    rule, notes = NumberRule.fit(str(series.name), values, first), []
+    rule = NumberRule.fit(str(series.name), values, first, writing)
+    notes = [example(writing)] if writing else []
     if not rule.dims:
         return _dropped(series, f"constant: always {present[0]:g}")
     unread = int(missing.sum() - series.isna().sum())
@@ -107,7 +113,7 @@ def _number(series: pd.Series, values: np.ndarray, *, keep: bool, first: str = "
         notes.append(f"{unread:,} values that are not finite numbers counted as missing")
     if not rule.deviation:
         notes.append("constant where present: only whether it is missing is kept")
-    treatment = "date" if first else "number"
+    treatment = "date" if first else "time" if writing == TIME else "number"
     column = Column(str(series.name), treatment, rule.dims, int(missing.sum()), "; ".join(notes))
     return Encoded(column, rule, rule.block(values))
 

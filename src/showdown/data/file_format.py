@@ -26,6 +26,7 @@ class TextFormat:
     name: str  # what it is called in messages
     recognises: Callable[[str], bool]  # whether text that begins like this is in this format
     read: Callable[[str], pd.DataFrame]  # from the whole text
+    is_read: bool = True  # False where `read` only says why such a file is refused
 
 
 def first_line(error: BaseException) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,9 +11,29 @@ import pandas as pd
 
 from showdown.errors import UsageError
 
+MOST_DENSE = 1 << 27  # numbers a sparse matrix may become: 1 GiB
+
+
+def is_sparse(array: Any) -> bool:
+    return hasattr(array, "toarray") and hasattr(array, "nnz")
+
+
+def dense(array: Any) -> np.ndarray:
+    """An array; a sparse matrix (scipy's) is written out, zeros and all, if it is not too large for that."""
+    if not is_sparse(array):
+        return np.asarray(array)
+    numbers = math.prod(array.shape)
+    if numbers > MOST_DENSE:
+        size = " × ".join(f"{length:,}" for length in array.shape)
+        raise UsageError(
+            f"the sparse matrix of {size} would take {numbers * 8 / 2**30:.0f} GiB with its zeros written out; at most "
+            f"{MOST_DENSE * 8 / 2**30:.0f} GiB is done: keep fewer columns, or reduce them first (TruncatedSVD, say)"
+        )
+    return np.asarray(array.toarray())
+
 
 def as_frame(data: Any) -> pd.DataFrame:
-    """A table already in memory: a DataFrame (its index is left out), a 2-D array, or arrays by name."""
+    """A table already in memory: a DataFrame (its index is left out), a 2-D array, sparse or not, or arrays by name."""
     if isinstance(data, pd.DataFrame):
         frame = data.reset_index(drop=True)
         frame.columns = [str(name) for name in frame.columns]
@@ -20,7 +41,7 @@ def as_frame(data: Any) -> pd.DataFrame:
             twice = frame.columns[frame.columns.duplicated()][0]
             raise UsageError(f"the table has two columns called {twice!r}")
     else:
-        arrays = data if isinstance(data, Mapping) else {"column": np.asarray(data)}
+        arrays = data if isinstance(data, Mapping) else {"column": data}
         frame = from_arrays(arrays)
     if frame.empty:
         raise UsageError("the table has no rows")
@@ -31,7 +52,7 @@ def from_arrays(arrays: Mapping[str, Any]) -> pd.DataFrame:
     """A 1-D array is a column of its name; the columns of a 2-D array called `x` are `x_0`, `x_1`, …"""
     columns: dict[str, Any] = {}
     for name, array in arrays.items():
-        array = np.asarray(array)
+        array = dense(array)
         if array.dtype.names and array.ndim == 1:
             columns |= {field: array[field] for field in array.dtype.names}
         elif array.ndim == 1:

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from showdown.data.column_values import as_numbers, categories
+from showdown.data.column_values import as_numbers, categories, numbers_of
 from showdown.data.reward_precision import in_float32
 from showdown.errors import UsageError
 
@@ -84,7 +84,7 @@ def rewards_of(series: pd.Series, why: str = "every action needs its reward in e
     if pd.api.types.is_bool_dtype(series):
         numbers: np.ndarray | None = series.to_numpy(dtype=np.float64, na_value=np.nan)
     else:
-        numbers = as_numbers(series)
+        numbers = numbers_of(series)
     if numbers is None:
         raise UsageError(f"the reward column {series.name!r} does not hold numbers")
     with np.errstate(over="ignore"):

@@ -15,6 +15,7 @@ from typing import IO, NamedTuple
 import pandas as pd
 
 from showdown.data import delimited
+from showdown.data.file_format import BinaryFormat
 from showdown.data.formats import binary_format, formats, text_format
 from showdown.errors import UsageError
 
@@ -89,7 +90,8 @@ def _encoding(sample: bytes) -> str:
     if sample.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     if _CONTROL.search(sample):
-        known = ", ".join(format.name for format in formats())
+        read = [format.name for format in formats() if isinstance(format, BinaryFormat) or format.is_read]
+        known = f"{', '.join(read[:-1])} and {read[-1]}"
         raise UsageError(f"it is a binary file of a kind that is not known; delimited text, {known} are read")
     try:
         sample[: sample.rfind(b"\n") + 1].decode("utf-8")  # whole lines: a letter may be cut at the end

@@ -18,11 +18,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from showdown.config import config, non_negative, param
 from showdown.data.delimited import DelimiterName, Header
-from showdown.errors import MissingDataError, UsageError
+from showdown.errors import MissingDataError, NoFileNamedError, UsageError
 from showdown.problems.registry import problems
 from showdown.problems.rows import LabelledRows, LabelledTables, check_horizon
 
@@ -41,7 +39,7 @@ class Table(LabelledRows):
     """A table of your own: table[path=FILE,label=COLUMN] or table[path=FILE,rewards=COLUMN+COLUMN]."""
 
     # the digest represents all fields that do not count for the identity
-    path: str = param("", "the file: CSV, Parquet, ARFF, KEEL or NumPy", identity=False)
+    path: str = param("", "the file: CSV, JSON, Parquet, ARFF, KEEL or NumPy", identity=False)
     label: str = param("", "column of the right class, by name or position", identity=False)
     rewards: str = param("", "or reward columns, one per action: a+b+c or reward_*", identity=False)
     reward_matrix: str = param("", "a file: a row per class, a column per action", identity=False)
@@ -72,7 +70,7 @@ class Table(LabelledRows):
     def check(self) -> None:
         super().check()
         if not self.path and not self.digest:
-            raise MissingDataError(
+            raise NoFileNamedError(
                 "table needs a file of yours: table[path=FILE,label=COLUMN]; "
                 "`showdown inspect FILE` says which columns could be the label"
             )
@@ -116,7 +114,7 @@ def table(
     header: Header = "auto",
     horizon: int = 0,
 ) -> Table:
-    """A problem made of a file (its path), a DataFrame, a 2-D array, or arrays by name.
+    """A problem made of a file (its path), a DataFrame, a 2-D array (a sparse one too), or arrays by name.
 
     `label` is a column by name or position, or an array of classes; `rewards` is a list of columns, a pattern such as
     `reward_*`, or an array with a column per action; `reward_matrix` a file, an array or a DataFrame with a row per
@@ -196,7 +194,7 @@ def _with_columns(frame: pd.DataFrame, name: str, values: Any) -> tuple[pd.DataF
     """The table with an array added to it, and what the new columns are called."""
     from showdown.data.in_memory import as_frame
 
-    added = as_frame({name: np.asarray(values)})
+    added = as_frame({name: values})
     if len(added) != len(frame):
         raise UsageError(f"the table has {len(frame)} rows and its {name} array {len(added)}")
     clash = set(added.columns) & set(frame.columns)
@@ -206,7 +204,7 @@ def _with_columns(frame: pd.DataFrame, name: str, values: Any) -> tuple[pd.DataF
 
 
 def _listed(names: Any) -> list[Any]:
-    return [names] if isinstance(names, str) else list(names)
+    return [names] if isinstance(names, str) or hasattr(names, "toarray") else list(names)  # or a sparse matrix
 
 
 def _joined(names: Any) -> str:

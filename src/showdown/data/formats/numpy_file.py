@@ -1,4 +1,4 @@
-"""NumPy's own files: one array (.npy), or several by name (.npz)."""
+"""NumPy's own files: one array (.npy), or several by name (.npz); and the sparse matrices that SciPy keeps in such."""
 
 from __future__ import annotations
 
@@ -21,6 +21,10 @@ def read(path: Path) -> pd.DataFrame:
                 return from_arrays({"column": held})
             if not held.files or not all(name.endswith(".npy") for name in held.zip.namelist()):
                 raise UsageError("it is a zip archive and not NumPy's; unpack it first")
+            if {"format", "shape", "data"} <= set(held.files):  # written by scipy.sparse.save_npz
+                from scipy.sparse import load_npz
+
+                return from_arrays({"column": load_npz(path)})
             return from_arrays({name: held[name] for name in held.files})
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
         raise UsageError(f"it cannot be read as a NumPy file: {first_line(error)}") from error
