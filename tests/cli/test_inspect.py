@@ -108,6 +108,7 @@ def test_wide_tables_are_cut_short_in_print_and_whole_in_json(showdown, tmp_path
     [
         (b"", (), 2, "it is empty"),
         (bytes(range(256)), (), 2, "binary file"),
+        (b"<html><body>no</body></html>", (), 2, "web page (HTML)"),
         (b"x,y\n1,a\n2,a\n4,a\n", ("--label", "y"), 2, "one class only ('a')"),
         (b"x,why\n1,a\n2,b\n4,a\n", ("--label", "wy"), 2, "did you mean 'why'?"),
         (b"x,a,b\n1,2,3\n4,5,inf\n", ("--rewards", "a+b"), 2, "missing or not finite"),
@@ -130,6 +131,55 @@ def test_a_path_that_no_name_can_hold_is_told(showdown, tmp_path):
     answer = showdown("inspect", "a,b.csv", "--label", "y")
     assert answer.code == 0
     assert "play it with showdown.problems.table(...) in Python" in answer.out
+
+
+def test_warnings_are_shown_by_inspect_and_run(showdown, customers, tmp_path):
+    when = [f"0{1 + row % 9}/04/2020" for row in range(ROWS)]
+    frame = customers.assign(code=(customers["bought"] == "plus").astype(int), when=when)
+    frame.to_csv(tmp_path / "leak.csv", index=False)
+    answer = showdown("inspect", "leak.csv", "--label", "bought")
+    assert answer.code == 0
+    assert "\nwarnings:\n- the column 'code' equals the label" in answer.out
+    assert "- the dates in 'when' could be day/month or month/day" in answer.out
+    assert "when    date" in " ".join(answer.out.splitlines())
+    assert "day first: 03/04/2020 is 3 April" in answer.out
+    warnings = showdown("inspect", "leak.csv", "--label", "bought", "--json").json["warnings"]
+    assert len(warnings) == 2
+    name = "table[path=leak.csv,label=bought]"
+    played = showdown("run", "--problems", name, "--policies", "Uniform", "--trials", "1", "--dry-run")
+    assert [line for line in played.err.splitlines() if line.startswith(name)] == [
+        f"{name}: {each}" for each in warnings
+    ]
+
+
+def test_a_log_is_sent_to_evaluate(showdown, tmp_path):
+    draw = np.random.default_rng(1)
+    frame = pd.DataFrame({"x": draw.normal(size=40), "action": list("ab") * 20, "reward": draw.integers(0, 2, 40)})
+    frame.assign(propensity=draw.uniform(0.1, 0.9, 40)).to_csv(tmp_path / "log.csv", index=False)
+    command = "showdown evaluate log.csv --action action --reward reward --propensity propensity"
+    for arguments in ((), ("--label", "action")):
+        answer = showdown("inspect", "log.csv", *arguments)
+        assert answer.code == 0
+        assert command in answer.out
+        assert "showdown run" not in answer.out
+    assert showdown("inspect", "log.csv", "--json").json["log"]["propensity"] == "propensity"
+    name = "table[path=log.csv,label=action]"
+    played = showdown("run", "--problems", name, "--policies", "Uniform", "--trials", "1", "--dry-run")
+    assert (played.code, played.out) == (2, "")
+    assert command.replace("log.csv", "FILE") in played.err
+    kept = showdown("inspect", "log.csv", "--label", "action", "--keep", "propensity")
+    assert "showdown run" in kept.out
+
+
+@pytest.mark.parametrize("extra", [(), ("--horizon", "50")])
+def test_a_table_without_a_path_is_a_usage_error(showdown, extra):
+    answer = showdown("run", "--problems", "table", "--policies", "Uniform", "--trials", "1", *extra)
+    assert (answer.code, answer.out) == (2, "")
+    assert "table needs a file of yours: table[path=FILE,label=COLUMN]" in answer.err
+    assert answer.err.count("\n") == 1
+    every = showdown("run", "--problems", "ta*,wheel-0.5", "--policies", "Uniform", "--trials", "1", "--dry-run")
+    assert every.code == 0  # a pattern does not mean the table that is not there
+    assert "wheel-0.5" in every.out
 
 
 def test_the_guide_shows_what_is_printed(showdown):

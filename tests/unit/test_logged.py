@@ -18,6 +18,7 @@ from scipy.stats import binom
 import showdown
 from showdown.agent import Agent
 from showdown.config import config, param
+from showdown.data.recognise_log import looks_like_log
 from showdown.errors import UsageError
 from showdown.keys import named_key
 from showdown.logged.act_among import act_probabilities
@@ -27,7 +28,6 @@ from showdown.logged.evaluate import evaluate, halves
 from showdown.logged.live_through import learn, replay
 from showdown.logged.log import Log
 from showdown.logged.read_log import read_log
-from showdown.logged.recognise import looks_like_log
 from showdown.logged.replay_value import replay_value, usable_rows
 from showdown.logged.reward_model import fit_rewards
 from showdown.logged.simulated import Population

@@ -7,6 +7,7 @@ import gzip
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 
 from showdown.data import formats
 from showdown.data.delimited import sniff
@@ -44,6 +45,12 @@ def test_every_format_gives_the_same_problem(frame, tmp_path):
     frame.to_csv(tmp_path / "wide.csv", index=False, encoding="utf-16")
     frame.to_csv(tmp_path / "dos.csv", index=False, lineterminator="\r\n", encoding="utf-8-sig")
     frame.to_parquet(tmp_path / "table.parquet")
+    frame.to_json(tmp_path / "lines.jsonl", orient="records", lines=True)
+    frame.to_json(tmp_path / "array.json", orient="records", indent=2)
+    commented = f"# made by hand, on a Monday\n\n# with two remarks\n{(tmp_path / 'comma.csv').read_text()}"
+    (tmp_path / "commented.csv").write_text(commented)
+    (tmp_path / "savetxt.csv").write_text(f"# size,colour,kind\n{(tmp_path / 'bare-comma.csv').read_text()}")
+    frame.set_axis([0, 1, "kind"], axis=1).to_csv(tmp_path / "numbered.csv", index=False)
     np.savez(tmp_path / "arrays.npz", **{name: np.array(frame[name].tolist()) for name in frame})
     records = frame.astype({"colour": object, "kind": object}).to_records(
         index=False, column_dtypes={"colour": "U5", "kind": "U5"}
@@ -59,7 +66,7 @@ def test_every_format_gives_the_same_problem(frame, tmp_path):
         f"@attribute kind {{small, large}}\n@inputs size, colour\n@outputs kind\n@data\n{rows}\n"
     )
     digests = {path.name: table(path, label="-1").digest for path in tmp_path.iterdir()}
-    assert len(digests) == 19
+    assert len(digests) == 24
     assert set(digests.values()) == {table(frame, label="kind").digest}, digests
 
 
@@ -79,6 +86,20 @@ def test_every_format_gives_the_same_problem(frame, tmp_path):
         ("a,,a\n1,2,3\n4,5,6\n", "comma", True, ("a", "column_1", "a.1")),
         ("150 rows\n1,2,a\n3,4,b\n5,6,c\n", "comma", True, ("column_0", "column_1", "column_2")),
         ("word\nother\n", "comma", True, ("word",)),
+        ("0,1,2,target\n5.1,3.5,1.4,0\n4.9,3.0,1.4,1\n", "comma", True, ("0", "1", "2", "target")),
+        ("0,1,target\n5.1,3.5,a\n4.9,3.0,b\n4.7,3.2,a\n", "comma", True, ("0", "1", "target")),
+        (",0,1,y\n0,5.1,3.5,1\n1,4.9,3.0,0\n", "comma", True, ("column_0", "0", "1", "y")),
+        ("2019,2020,2021,y\n5,3,1,0\n4,3,1,1\n", "comma", True, ("2019", "2020", "2021", "y")),
+        ("0,target\n5.1,1\n4.9,0\n", "comma", True, ("0", "target")),
+        ("5,6,a\n5,3,a\n4,3,b\n", "comma", False, ("column_0", "column_1", "column_2")),
+        ("0,1,a\n5,3,a\n4,3,b\n", "comma", False, ("column_0", "column_1", "column_2")),
+        ("0,2,5\n5,3,1\n4,3,0\n", "comma", False, ("column_0", "column_1", "column_2")),
+        ("# a remark\nx,y\n1,a\n2,b\n", "comma", True, ("x", "y")),
+        ("# a remark, with a comma\nx,y\n1,a\n2,b\n", "comma", True, ("x", "y")),
+        ("# remark\n# x;y\n1;2\n3;4\n", "semicolon", True, ("x", "y")),
+        ("# 9 rows\n1,2\n3,4\n", "comma", False, ("column_0", "column_1")),
+        ("#news,1\n#sport,2\nweather,3\n#news,4\n", "comma", False, ("column_0", "column_1")),
+        ("#news,1\nsport,2\nweather,3\n", "comma", False, ("column_0", "column_1")),
     ],
 )
 def test_how_text_is_written_is_found_out(text, delimiter, header, names):
@@ -111,6 +132,68 @@ def test_a_first_line_that_does_not_fit_is_left_out_and_told(tmp_path):
     frame = read_table(path)
     assert frame.table.shape == (2, 3)
     assert "first line left out" in frame.written
+
+
+def test_comment_lines_are_skipped_and_said(tmp_path):
+    path = tmp_path / "remarks.csv"
+    path.write_text("# one\r\n#\r\n\r\n# a,b\r\n1,x\r\n3,y\r\n5,x\r\n")
+    frame = read_table(path)
+    assert list(frame.table.columns) == ["a", "b"]
+    assert frame.table["a"].tolist() == [1, 3, 5]
+    assert "with a header, 3 comment lines above it skipped" in frame.written
+    assert table(path, label="# b").label == "# b"  # as it had to be called before
+    assert read_table(path, header="no").table.shape == (3, 2)
+    path.write_text("#news,1\nsport,2\nweather,3\n")
+    assert "comment" not in read_table(path).written
+    assert len(read_table(path).table) == 3
+
+
+def test_json_with_gaps_and_nesting(tmp_path):
+    path = tmp_path / "rows"
+    path.write_text('{"a": 1, "who": {"age": 3, "town": " Delft "}}\n\n{"a": null, "who": {"age": 4}, "tags": [1]}\n')
+    frame = read_table(path)
+    assert frame.written == "JSON"
+    assert list(frame.table.columns) == ["a", "who.age", "who.town", "tags"]
+    assert frame.table["who.town"].tolist()[0] == "Delft"
+    assert frame.table.isna().sum().tolist() == [1, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"a": 1}\n{"a": 2\n', "cannot be read in line 2"),
+        ('{"a": [1, 2], "b": [3, 4]}', "single JSON object and not rows"),
+        ('{\n  "a": 1\n}\n', "single JSON object"),
+        ("[[1, 2], [3, 4]]", "its row 1 is not an object"),
+        ("[1, 2]\n[3, 4]\n", "its row 1 is not an object"),
+        ("[]", "has no rows"),
+        ("<!DOCTYPE html>\n<html><body>Sign in, please</body></html>", "web page"),
+        ("\n<html>\n<table><tr><td>1</td></tr></table></html>", "web page"),
+        ('<?xml version="1.0"?>\n<rows><row a="1"/></rows>', "XML file"),
+    ],
+)
+def test_json_and_markup_that_are_no_table_say_why(tmp_path, text, why):
+    path = tmp_path / "file.csv"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=why):
+        read_table(path)
+
+
+def test_sparse_matrices(tmp_path):
+    draw = np.random.default_rng(0)
+    matrix = scipy.sparse.random(30, 4, 0.5, random_state=1, format="csr")
+    labels = draw.choice(["a", "b"], 30)
+    expected = table(matrix.toarray(), label=labels).digest
+    for sparse in (matrix, matrix.tocoo(), scipy.sparse.csc_array(matrix)):
+        assert table(sparse, label=labels).digest == expected
+    assert table({"x": matrix, "y": labels}, label="y").digest == expected
+    assert table(pd.DataFrame.sparse.from_spmatrix(matrix), label=labels).digest == expected
+    rewards = draw.normal(size=(30, 2))
+    assert table(matrix, rewards=scipy.sparse.coo_matrix(rewards)).digest == table(matrix, rewards=rewards).digest
+    scipy.sparse.save_npz(tmp_path / "matrix.npz", matrix)
+    np.testing.assert_array_equal(read_table(tmp_path / "matrix.npz").table.to_numpy(), matrix.toarray())
+    with pytest.raises(UsageError, match=r"sparse matrix of 1,000,000 × 1,000,000 would take 7451 GiB"):
+        table(scipy.sparse.csr_matrix((10**6, 10**6)), label=labels)
 
 
 def test_text_that_stops_being_utf8_late_is_read(tmp_path):
@@ -180,16 +263,16 @@ def test_what_is_no_file(tmp_path):
 
 
 def test_a_new_file_is_a_new_format(tmp_path, monkeypatch):
-    (tmp_path / "json_lines.py").write_text(
-        "import io\n\nimport pandas as pd\n\nfrom showdown.data.file_format import TextFormat\n\n"
-        "FORMAT = TextFormat('JSON lines', lambda text: text.startswith('{'), "
-        "lambda text: pd.read_json(io.StringIO(text), lines=True))\n"
+    (tmp_path / "pairs.py").write_text(
+        "import pandas as pd\n\nfrom showdown.data.file_format import TextFormat\n\n"
+        "FORMAT = TextFormat('pairs', lambda text: text.startswith('a='), lambda text: pd.DataFrame("
+        "[dict(pair.split('=') for pair in line.split()) for line in text.splitlines()]).astype({'a': int}))\n"
     )
-    (tmp_path / "rows").write_text('{"a": 1, "b": "x"}\n{"a": 2, "b": "y"}\n')
+    (tmp_path / "rows").write_text("a=1 b=x\na=2 b=y\n")
     formats.formats.cache_clear()
     with monkeypatch.context() as patched:
         patched.setattr(formats, "__path__", [*formats.__path__, str(tmp_path)])
         frame = read_table(tmp_path / "rows")
     formats.formats.cache_clear()
-    assert frame.written == "JSON lines"
+    assert frame.written == "pairs"
     assert frame.table["a"].tolist() == [1, 2]

@@ -17,11 +17,11 @@ from showdown.data.encoder import Encoder
 from showdown.data.in_memory import as_frame
 from showdown.data.payoffs import rewards_of
 from showdown.data.read_table import read_table
+from showdown.data.recognise_log import likely_columns
 from showdown.data.reward_precision import logged_in_float32
 from showdown.errors import UsageError
 from showdown.logged.available import available_actions
 from showdown.logged.log import Log
-from showdown.logged.recognise import likely_columns
 
 FEWEST = 10  # rows
 

@@ -160,7 +160,15 @@ def _filled(asked: Table, found: BanditTable) -> Table:
 def _playable(frame: pd.DataFrame, **options: Any) -> BanditTable:
     from showdown.data.bandit_table import as_bandit_table
     from showdown.data.choose_columns import possible_labels
+    from showdown.data.recognise_log import log_played_as_labels
 
+    if not options["rewards"]:
+        log = log_played_as_labels(frame, options["label"], options["ignore"], options["keep"])
+        if log:
+            raise UsageError(
+                "this looks like a log of decisions, which knows the reward of the action taken and not which was "
+                f"right: showdown evaluate FILE {log.options()} (if it is none, say keep={log.propensity})"
+            )
     if not options["label"] and not options["rewards"]:
         likely = [repr(name) for name in list(possible_labels(frame))[:3]]
         hint = f" (it could be {' or '.join(likely)})" if likely else ""

@@ -16,7 +16,7 @@ def register(app: typer.Typer) -> None:
 
 
 def evaluate_command(
-    log: Annotated[Path, typer.Argument(help="A row per decision: CSV, Parquet, ARFF, KEEL or NumPy.")],
+    log: Annotated[Path, typer.Argument(help="A row per decision: CSV, JSON, Parquet, ARFF, KEEL or NumPy.")],
     action: Annotated[str, typer.Option(help="The column of the action taken; default: found by its name.")] = "",
     reward: Annotated[str, typer.Option(help="The column of the reward it paid; default: found by its name.")] = "",
     propensity: Annotated[str, typer.Option(help="The column of the probability with which it was taken.")] = "",

@@ -28,14 +28,16 @@ def register(app: typer.Typer) -> None:
 
 
 def inspect_command(
-    file: Annotated[Path, typer.Argument(help="CSV (any common delimiter), Parquet, ARFF, KEEL or NumPy.")],
+    file: Annotated[Path, typer.Argument(help="CSV (any common delimiter), JSON, Parquet, ARFF, KEEL or NumPy.")],
     label: Annotated[str, typer.Option(help="The column of the right class, by name or position.")] = "",
     rewards: Annotated[str, typer.Option(help="Or the reward columns, one per action: a+b+c or 'reward_*'.")] = "",
     reward_matrix: Annotated[str, typer.Option(help="A file: a row per class, a column per action.")] = "",
     costs: Annotated[str, typer.Option(help="Or what a mistake costs, by class: spam:1+ham:20.")] = "",
     ignore: Annotated[str, typer.Option(help="Columns to leave out: a+b.")] = "",
     categorical: Annotated[str, typer.Option(help="Columns of numbers that are categories: a+b.")] = "",
-    keep: Annotated[str, typer.Option(help="Columns to keep though they look like row names: a+b.")] = "",
+    keep: Annotated[
+        str, typer.Option(help="Columns to keep though they look like row names, or part of a log: a+b.")
+    ] = "",
     delimiter: Annotated[str, typer.Option(help="comma, semicolon, tab, pipe or space; default: found out.")] = "auto",
     header: Annotated[str, typer.Option(help="yes or no: whether text begins with column names.")] = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
@@ -69,8 +71,9 @@ def _describe(
     import numpy as np
 
     from showdown.data.choose_columns import possible_labels
-    from showdown.logged.recognise import looks_like_log
+    from showdown.data.recognise_log import log_played_as_labels
 
+    log = None if fields["rewards"] else log_played_as_labels(table, fields["label"], fields["ignore"], fields["keep"])
     about: dict[str, Any] = {
         "file": str(file),
         "written": written,
@@ -81,10 +84,11 @@ def _describe(
         "missing": sum(column.missing for column in found.columns),
         "columns": [dataclasses.asdict(column) for column in found.columns],
         "context_names": found.context_names,
+        "warnings": found.warnings,
+        "log": log._asdict() if log else None,
     }
     if not found.actions:
-        logged = looks_like_log(table)
-        return {**about, "possible_labels": possible_labels(table), "log": logged._asdict() if logged else None}
+        return {**about, "possible_labels": possible_labels(table)}
     shares = np.bincount(found.labels, minlength=len(found.payoffs)) / found.rows  # (classes,)
     payoffs = found.payoffs.astype(np.float64)
     highest = payoffs.max(axis=1)  # (classes,)
@@ -136,6 +140,8 @@ def _text(about: dict[str, Any]) -> str:
         lines += ["", *_grid([("dropped", "because"), *reasons])]
     if max(len(kept), len(dropped)) > SHOWN_COLUMNS:
         lines.append(f"(only {SHOWN_COLUMNS} columns of each kind shown; --json has all {len(about['columns']):,})")
+    if about["warnings"]:
+        lines += ["", "warnings:", *(f"- {sentence}" for sentence in about["warnings"])]
     return "\n".join(map(one_line, [*lines, "", *_next(about)]))
 
 
@@ -168,18 +174,21 @@ def _more(count: int) -> list[str]:
 
 def _next(about: dict[str, Any]) -> list[str]:
     """What to type now."""
+    if about["log"]:
+        from showdown.data.recognise_log import LogColumns
+
+        log = LogColumns(**about["log"])
+        return [
+            "this looks like a log of decisions (action, reward, propensity) rather than labelled rows:",
+            f"  showdown evaluate {shlex.quote(about['file'])} {log.options()}",
+            f"if it is none, say --keep {shlex.quote(log.propensity)}",
+        ]
     if about["num_actions"]:
         name = about["problem"]
         if name is None:
             why = "its path or a column holds a comma, a bracket or a control character"
             return [f"{why}: play it with showdown.problems.table(...) in Python"]
         return [f"play it:  showdown run --problems {shlex.quote(name)}"]
-    if about["log"]:
-        columns = " ".join(f"--{role} {shlex.quote(name)}" for role, name in about["log"].items())
-        return [
-            "this looks like a log of decisions (action, reward, propensity) rather than labelled rows:",
-            f"  showdown evaluate {shlex.quote(about['file'])} {columns}",
-        ]
     likely = list(about["possible_labels"].items())[:SHOWN_LABELS]
     if not likely:
         return ["no column looks like a label; name reward columns with --rewards, or a label with --label"]

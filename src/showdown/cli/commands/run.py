@@ -72,6 +72,7 @@ def run_command(
     for item in planned:
         if item.cell.hash in store.damaged:
             console.warn(f"{item.cell.label}: the stored cell {item.cell.hash} is damaged, and is played again")
+    _warn_of_tables(planned)
     if dry_run:
         _print_plan(chosen, planned, store, as_json)
         return
@@ -113,6 +114,15 @@ def _engine(engine: str | None, processes: int | None) -> tuple[str, int]:
     if processes is None:
         processes = 1 if engine == "local" else max(2, os.cpu_count() or 1)
     return engine, processes
+
+
+def _warn_of_tables(planned: list[Planned]) -> None:
+    """What is likely to mislead in tables of the user's own that are to be played."""
+    problems = {item.cell.problem_name: item.cell.problem for item in planned if not item.done}
+    for name, problem in problems.items():
+        if hasattr(problem, "bandit_table"):
+            for sentence in problem.bandit_table().warnings:
+                console.warn(f"{name}: {sentence}")
 
 
 @contextmanager

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from showdown.data.choose_columns import find_column, find_columns
 from showdown.data.column_values import as_numbers
 
 MOST_ACTIONS = 1000
@@ -24,11 +26,26 @@ class LogColumns(NamedTuple):
     reward: str
     propensity: str = ""
 
+    def options(self) -> str:
+        """Of `showdown evaluate`."""
+        return " ".join(f"--{role} {shlex.quote(name)}" for role, name in self._asdict().items() if name)
+
 
 def looks_like_log(frame: pd.DataFrame) -> LogColumns | None:
     """The columns that make this table a log, or None: it takes an action, a reward and a propensity."""
     found = likely_columns(frame)
     return found if found.action and found.reward and found.propensity else None
+
+
+def log_played_as_labels(frame: pd.DataFrame, label: str, ignore: str = "", keep: str = "") -> LogColumns | None:
+    """The log that this table is, where a column of it is taken for the label, or none is named.
+
+    A log knows the reward of the action taken only: as a label, its action would be played as if it had been the right
+    one. Columns that are ignored, or kept on purpose, are taken to be no part of a log.
+    """
+    names = [str(name) for name in frame.columns]
+    found = looks_like_log(frame.drop(columns=[*find_columns(ignore, names), *find_columns(keep, names)]))
+    return found if found and (not label or find_column(label, names) in found) else None
 
 
 def likely_columns(frame: pd.DataFrame) -> LogColumns:
