@@ -179,9 +179,9 @@ def _next(about: dict[str, Any]) -> list[str]:
 
         log = LogColumns(**about["log"])
         return [
-            "this looks like a log of decisions (action, reward, propensity) rather than labelled rows:",
+            "this looks like a log of decisions (action, reward, propensity) rather than labelled rows",
+            f"(if it is none, say --keep {shlex.quote(log.propensity)}):",
             f"  showdown evaluate {shlex.quote(about['file'])} {log.options()}",
-            f"if it is none, say --keep {shlex.quote(log.propensity)}",
         ]
     if about["num_actions"]:
         name = about["problem"]
