@@ -56,7 +56,8 @@ def test_inspect_sends_a_log_here(showdown, decisions):
     again = showdown(*shlex.split(command)[1:], "--policy", "uniform")
     assert "uniform  fixed  doubly robust" in re.sub(" {3,}", "  ", again.out)
     assert "could be the label" not in answer.out
-    assert "play it" in showdown("inspect", decisions, "--label", "action").out
+    assert "play it" not in showdown("inspect", decisions, "--label", "action").out
+    assert "play it" in showdown("inspect", decisions, "--label", "action", "--keep", "propensity").out
 
 
 @pytest.mark.parametrize(
