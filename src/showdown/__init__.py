@@ -9,6 +9,7 @@ when it is first asked for:
     from showdown.simulate import simulate
 
     showdown.evaluate("LinFullPost", "log.csv", action="action", reward="reward", propensity="propensity")
+    showdown.recommend("customers.csv", label="bought")
 """
 
 from importlib import import_module
@@ -16,7 +17,10 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_LATER = {"evaluate": "showdown.logged.evaluate"}  # name → the module that defines it
+_LATER = {  # name → the module that defines it
+    "evaluate": "showdown.logged.evaluate",
+    "recommend": "showdown.recommendation.recommend",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from showdown.cli import console
+from showdown.errors import MissingDataError
 from showdown.policies import policies
 from showdown.problems import problems
 
@@ -17,11 +19,75 @@ TINY = ("--policies", "Uniform,LinPost", "--problems", "wheel-0.5", "--trials", 
 def test_run_plays_keeps_and_then_has_nothing_to_do(showdown, tmp_path):
     first = showdown("run", *TINY)
     assert first.code == 0
-    assert first.out.startswith("2 done in results")
-    assert first.err == ""  # not a terminal: no bar, no talk
+    lines = first.out.splitlines()
+    assert lines[0].startswith("2 done in results")
+    assert [line.split()[0] for line in lines[5:7]] == ["LinPost", "Uniform"]  # the best first
+    assert any(line.startswith("LinPost has the lowest cumulative regret on wheel-0.5") for line in lines)
+    assert "not played to the end: wheel-0.5 (30 of 20,000 steps); more steps may change who is best" in lines
+    assert lines[-1] == "as a page: showdown report results --open"
+    assert "compiling" not in first.err  # not a terminal: no bar
     again = showdown("run", *TINY)
-    assert again.out == "nothing to do: all 2 cells are already in results\n"
+    assert again.out.startswith("nothing to do: all 2 cells are already in results\n")
+    assert again.out.splitlines()[1:] == lines[1:]
+    one = showdown("run", *TINY, "--policies", "Uniform")
+    assert one.out.startswith("nothing to do: the cell is already in results\n")
     assert (tmp_path / "results" / "cells").is_dir()
+
+
+def test_a_problem_shorter_than_the_horizon_is_played_at_its_own_length(showdown):
+    answer = showdown(
+        "run", "--problems", "digits,wheel-0.5", "--policies", "Uniform", "--horizon", "5000", "--dry-run"
+    )
+    assert answer.code == 0
+    assert answer.err == "digits has 1,797 rows: played for that many steps, not 5,000\n"
+    assert "1797 steps" in answer.out
+    assert "5000 steps" in answer.out
+
+
+def test_a_skipped_cell_is_exit_1(showdown, monkeypatch):
+    def missing(self):
+        raise MissingDataError("covertype is not here")
+
+    monkeypatch.setattr(type(problems.get("covertype")), "load", missing)
+    answer = showdown("run", "--problems", "covertype", "--policies", "Uniform", "--trials", "2")
+    assert answer.code == 1
+    assert answer.out.startswith("1 skipped in results")
+
+
+def test_a_pipe_hears_of_the_cell_and_its_phase(showdown, monkeypatch):
+    monkeypatch.setattr("showdown.cli.console.PULSE_SECONDS", 0.01)
+    said = showdown("run", *TINY, "--seed", "7").err
+    assert "on wheel-0.5: compiling (" in said
+    assert "% of all)" in said
+
+
+def test_nothing_of_the_inside_leaks_into_messages(showdown):
+    assert "list[" not in showdown("run", "--help").out
+    told = showdown("list", "policie")
+    assert told.code == 2
+    assert (
+        told.err
+        == "showdown: showdown list shows policies, problems, suites, not 'policie'; did you mean 'policies'?\n"
+    )
+
+
+def test_lists_are_grouped_and_wrapped_at_words(showdown):
+    lines = showdown("list", "policies").out.splitlines()
+    assert max(map(len, lines)) <= 120
+    assert lines[0] == "Uniform"
+    assert "Neural linear" in lines
+    assert lines.index("Linear") < lines.index("Greedy network")
+    assert "From data" in showdown("list", "problems").out
+
+
+def test_tables_have_colours_on_a_terminal_only(capsys, monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    text = "policy  x\nA  1.00 ± 0.10*\n"
+    console.data_table(text)
+    assert capsys.readouterr().out == text
+    monkeypatch.setattr(console, "width", lambda: 80)
+    console.data_table(text)
+    assert "\x1b[1;32m1.00 ± 0.10*" in capsys.readouterr().out
 
 
 def test_run_as_json(showdown):
@@ -72,7 +138,6 @@ def test_failed_cell_is_exit_1_and_the_rest_is_kept(showdown):
         (("run", "--policies", ","), "there is nothing to play: no policy was named"),
         (("run", "--problems", "wheel[horizon=0]"), "horizon must be at least 1, not 0"),
         (("run", "--problems", "wheel[horizon=99999999999]"), "horizon must be at most 2147483647 in size"),
-        (("run", "--problems", "digits", "--horizon", "5000"), "longer than the 1797 rows there are to play"),
         (("run", "--problems", "wheel-0.5,table[path=nope.csv,label=y]"), "nope.csv"),
         (("run", *TINY, "--out", "/proc/none"), "cannot write to /proc/none"),
         (("show", "whel"), "did you mean 'wheel'?"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -21,8 +22,12 @@ def judge(
     *,
     expected: bool = False,
     problems: Sequence[str] | None = None,
+    decide_seconds: Mapping[str, float] | None = None,
 ) -> Verdict:
-    """Of cells that `selection.select` chose; over `problems`, or all that the frame holds."""
+    """Of cells that `selection.select` chose; over `problems`, or all that the frame holds.
+
+    The cheapest is the fastest to play or, where `decide_seconds` has it by policy, the fastest to decide.
+    """
     rows = frame if problems is None else frame[frame["problem"].isin(problems)]
     cells = rows.drop_duplicates(["policy", "problem"])
     seconds = {
@@ -30,16 +35,17 @@ def judge(
         for policy, problem, cell in zip(cells["policy"], cells["problem"], cells["cell"], strict=True)
         if cell in facts
     }
-    found = verdict(rows, metric, expected=expected, seconds=seconds, no_times=no_times(rows, facts))
+    refused = no_times(rows, facts)
+    if decide_seconds is not None:
+        seconds, refused = {key: decide_seconds.get(key[0], math.nan) for key in seconds}, ""
+    found = verdict(rows, metric, expected=expected, seconds=seconds, no_times=refused)
     return replace(found, warnings=tuple(map(str, _cautions(rows, facts, found))))
 
 
 def _cautions(rows: pd.DataFrame, facts: Facts, found: Verdict) -> list[Caution]:
     """About the cells that the verdict rests on, the most serious first."""
     meant = rows[rows["problem"].isin(found.problems) & ~rows["policy"].isin(found.left_out)]
-    doubts = [] if meant.empty else cautions(meant[meant["policy"].isin(found.ties or meant["policy"])], facts)
-    # coverage is about all policies, not only the best
-    doubts = [caution for caution in doubts if not isinstance(caution, UnequalCoverage)]
+    doubts = [] if meant.empty else cautions(meant, facts)
     doubts += [caution for caution in cautions(rows) if isinstance(caution, UnequalCoverage)]
     if found.best is not None and len(found.problems) == 1:
         crossing = catching_up(meant, facts, found.best, [rival.policy for rival in found.rivals])

@@ -20,7 +20,7 @@ from showdown.bench.plan import Planned
 from showdown.bench.store import Store
 from showdown.errors import UsageError
 
-Progress = Callable[[Cell, int], None]  # the cell being played, trial-steps just played
+Progress = Callable[[Cell, int], None]  # the cell being played, trial-steps just played; 0: it begins with compiling
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,18 @@ def estimate_seconds(cells: list[Cell], store: Store) -> tuple[float, int]:
     return sum(_seconds(cell, measured) for cell in cells) + COMPILE_SECONDS * len(kinds), known
 
 
+def seconds_of_each(cells: list[Cell], store: Store) -> dict[str, float]:
+    """Seconds of every cell by its hash, with compiling for the first one of each kind of program."""
+    measured = _measured_rates(store)
+    seen: set[tuple[str, str]] = set()
+    seconds = {}
+    for cell in cells:
+        kind = _static(cell.policy), _static(cell.problem)
+        seconds[cell.hash] = _seconds(cell, measured) + (COMPILE_SECONDS if kind not in seen else 0.0)
+        seen.add(kind)
+    return seconds
+
+
 def longest_first(planned: list[Planned], store: Store) -> list[Planned]:
     """In this order cells that share a machine end at about the same time."""
     measured = _measured_rates(store)

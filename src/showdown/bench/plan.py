@@ -13,6 +13,7 @@ from showdown.bench.store import Store
 from showdown.bench.suite import Suite
 from showdown.errors import MissingDataError, NoFileNamedError, UsageError
 from showdown.policies import policies
+from showdown.policy import Policy
 from showdown.problem import Problem
 from showdown.problems import problems
 from showdown.registry import Registry
@@ -28,10 +29,11 @@ class Planned:
     done: bool  # already in the store
 
 
-def plan(suite: Suite, store: Store) -> list[Planned]:
+def plan(suite: Suite, store: Store, notes: list[str] | None = None) -> list[Planned]:
     """Every cell of the suite, problem by problem, so that each problem's data is loaded once.
 
-    The data of a problem whose cells are all done is not loaded at all.
+    The data of a problem whose cells are all done is not loaded at all. A problem with fewer rows than the suite's
+    horizon is played at its own length, and `notes` gets a sentence about it.
     """
     _check_counts(suite)
     chosen_policies = _resolve(policies, suite.policies)
@@ -45,20 +47,26 @@ def plan(suite: Suite, store: Store) -> list[Planned]:
         _check_file_named(problem)
         problem = _at_horizon(problem, suite.horizon)
         _check_horizon(problem_name, problem)
-        cells = [
-            Cell(name, problem_name, policy, problem, trials_of.get(name, suite.trials), suite.seed)
-            for name, policy in chosen_policies.items()
-        ]
-        new = {cell.hash: Planned(cell, [], store.is_done(cell.hash)) for cell in cells if cell.hash not in planned}
-        if not all(item.done for item in new.values()):
-            if problem_name in chosen_problems:
-                _check_size(problem_name, problem)
-            elif not _playable(problem):
+        cells = _cells(suite, chosen_policies, trials_of, problem_name, problem)
+        if not all(cell.hash in planned or store.is_done(cell.hash) for cell in cells):
+            fitted = _fitted(problem_name, problem, suite.horizon, notes, asked_for=problem_name in chosen_problems)
+            if fitted is None:
                 continue
+            cells = _cells(suite, chosen_policies, trials_of, problem_name, fitted)
+        new = {cell.hash: Planned(cell, [], store.is_done(cell.hash)) for cell in cells if cell.hash not in planned}
         planned |= new
         for cell in cells:
             planned[cell.hash].names.append((cell.policy_name, problem_name))
     return list(planned.values())
+
+
+def _cells(
+    suite: Suite, chosen: dict[str, Policy], trials_of: dict[str, int], problem_name: str, problem: Problem
+) -> list[Cell]:
+    return [
+        Cell(name, problem_name, policy, problem, trials_of.get(name, suite.trials), suite.seed)
+        for name, policy in chosen.items()
+    ]
 
 
 def _check_counts(suite: Suite) -> None:
@@ -116,19 +124,25 @@ def _check_horizon(name: str, problem: Problem) -> None:
         raise UsageError(f"the horizon of {name} must lie between 1 and {LONGEST}, and is {problem.horizon}")
 
 
-def _check_size(name: str, problem: Problem) -> None:
-    """Refuse what cannot be played before anything is; what has no data here is left to the run to skip."""
+def _fitted(
+    name: str, problem: Problem, horizon: int | None, notes: list[str] | None, asked_for: bool
+) -> Problem | None:
+    """The problem, no longer than its rows where a horizon was asked for of all; None where it is left out.
+
+    What cannot be played is refused before anything is; what has no data here is left to the run to skip.
+    """
     try:
-        problem.spec(problem.load())
+        tables = problem.load()
+        longest = problem.longest(tables)
+        if horizon is not None and longest is not None and problem.horizon > longest:
+            if notes is not None:
+                notes.append(f"{name} has {longest:,} rows: played for that many steps, not {horizon:,}")
+            problem = _at_horizon(problem, longest)
+        problem.spec(tables)
     except MissingDataError:
-        pass
+        return problem if asked_for else None
     except UsageError as error:
-        raise UsageError(f"{name} cannot be played: {error}") from None
-
-
-def _playable(problem: Problem) -> bool:
-    try:
-        problem.spec(problem.load())
-    except (MissingDataError, UsageError):
-        return False
-    return True
+        if asked_for:
+            raise UsageError(f"{name} cannot be played: {error}") from None
+        return None
+    return problem

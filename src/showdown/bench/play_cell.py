@@ -28,6 +28,8 @@ class _TimeoutError(ShowdownError):
 def play_cell(item: Planned, store: Store, limits: Limits, concurrent: int = 0) -> Result:
     """`concurrent` is the number of other processes that play at the same time; it is only recorded."""
     cell = item.cell
+    if limits.progress is not None:
+        limits.progress(cell, 0)  # it has begun, which is compiling until the first steps are played
     try:
         outcome = simulate(
             cell.policy,

@@ -8,7 +8,11 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
+import shutil
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -52,6 +56,34 @@ def abandon() -> None:
         os.close(nowhere)
 
 
+def width() -> int | None:
+    """Of the terminal that results go to; None for a pipe or a file."""
+    return shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else None
+
+
+_STYLES = {  # of parts of a table on a terminal
+    r"\S+( ± \S+)?\*": "bold green",  # the best
+    r"✓": "green",
+    r"✗": "red",
+    r"^(not |fewer |still |a quarter |at the rate |times |no usable ).*$": "yellow",  # notes on what is doubtful
+}
+
+
+def data_table(text: str) -> None:
+    """Write a table: in colours on a terminal (unless NO_COLOR is set), plain elsewhere."""
+    if width() is None or os.environ.get("NO_COLOR"):
+        data(text)
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    styled = Text(text)
+    for pattern, style in _STYLES.items():
+        styled.highlight_regex(re.compile(pattern, re.MULTILINE), style)
+    with _saying_why():
+        Console(force_terminal=True, highlight=False, soft_wrap=True).print(styled)
+
+
 def data_json(value: Any) -> None:
     """Write a command's result as strict JSON: NaN and infinities become null."""
     data(json.dumps(_strict(value), indent=2, ensure_ascii=False))
@@ -76,15 +108,40 @@ def warn(text: str) -> None:
             sys.stderr.write(printable(text) + "\n")
 
 
-def _unseen(amount: int, label: str | None = None) -> None:
-    pass
+PULSE_SECONDS = 30.0
 
 
 @contextmanager
-def progress(total: int, label: str) -> Iterator[Callable[[int, str | None], None]]:
-    """A live bar on a terminal, nothing elsewhere. Yields advance(amount, new label or None)."""
+def pulse() -> Iterator[Callable[[str], None]]:
+    """Where nobody watches a bar, a line on stderr every 30 s. Yields a function that sets what it says."""
+    state, ended, began = [""], threading.Event(), time.monotonic()
+
+    def beat() -> None:
+        while not ended.wait(PULSE_SECONDS):
+            if state[0]:
+                warn(f"[{time.monotonic() - began:.0f} s] {state[0]}")
+
+    thread = threading.Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield lambda text: state.__setitem__(0, text)
+    finally:
+        ended.set()
+
+
+@contextmanager
+def progress(total: float, label: str) -> Iterator[Callable[[float, str | None], None]]:
+    """A live bar on a terminal, a line every 30 s elsewhere. Yields advance(amount, new label or None)."""
     if sys.stderr is None or not sys.stderr.isatty():
-        yield _unseen
+        with pulse() as says:
+            done = 0.0
+
+            def count(amount: float, said: str | None = None) -> None:
+                nonlocal done, label
+                done, label = done + amount, said or label
+                says(f"{label} ({min(1.0, done / max(total, 1e-9)):.0%} of all)")
+
+            yield count
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -100,7 +157,7 @@ def progress(total: int, label: str) -> Iterator[Callable[[int, str | None], Non
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(one_line(label), total=total)
 
-        def advance(amount: int, label: str | None = None) -> None:
+        def advance(amount: float, label: str | None = None) -> None:
             bar.update(task, advance=amount)
             if label is not None:
                 bar.update(task, description=one_line(label))

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import typer
 
-LOAD = typer.Option("--load", help="A Python file that registers policies or problems of its own; may be repeated.")
+LOAD = typer.Option(
+    "--load", metavar="FILE", help="A Python file that registers policies or problems of its own; may be repeated."
+)
 
 
 def load_files(paths: list[Path] | None) -> None:

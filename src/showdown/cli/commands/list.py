@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+import shutil
+import sys
+import textwrap
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from showdown.cli import console
+from showdown.cli.choose import near
 from showdown.cli.load import LOAD, load_files
+from showdown.errors import UsageError
 from showdown.report.summary import summary
 
-
-class What(StrEnum):
-    policies = "policies"
-    problems = "problems"
-    suites = "suites"
+WHAT = ("policies", "problems", "suites")
+NARROWEST, WIDEST = 60, 120  # letters of a line
 
 
 def register(app: typer.Typer) -> None:
@@ -24,37 +26,68 @@ def register(app: typer.Typer) -> None:
 
 
 def list_command(
-    what: Annotated[What, typer.Argument(help="What to list.")],
+    what: Annotated[str, typer.Argument(help=f"What to list: {', '.join(WHAT)}.")],
     load: Annotated[list[Path] | None, LOAD] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
 ) -> None:
     """List the policies, problems or suites that can be named."""
+    if what not in WHAT:
+        raise UsageError(f"showdown list shows {', '.join(WHAT)}, not {what!r}{near(what, WHAT)}")
     load_files(load)
-    rows = _suites() if what is What.suites else _presets(what)
+    rows = _suites() if what == "suites" else _presets(what)
     if as_json:
-        console.data_json(rows)
-        return
-    width = max(len(row["name"]) for row in rows)
-    for row in rows:
-        console.data(f"{row['name']:<{width}}  {row['summary']}".rstrip())
+        console.data_json([{name: item for name, item in row.items() if name != "family"} for row in rows])
+    else:
+        console.data("\n".join(_lines(rows)))
 
 
-def _presets(what: What) -> list[dict[str, Any]]:
+def _lines(rows: list[dict[str, Any]]) -> list[str]:
+    """Names with their summaries, wrapped at words, under a heading for each family."""
+    columns = shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else WIDEST
+    indent = 2 if rows and rows[0].get("family") else 0
+    width = max(len(row["name"]) for row in rows) + indent
+    room = min(max(columns, NARROWEST), WIDEST) - width - 2
+    lines: list[str] = []
+    for family, members in groupby(rows, key=lambda row: row.get("family", "")):
+        if family:
+            lines += [*([""] if lines else []), family]
+        for row in members:
+            first, *more = textwrap.wrap(
+                row["summary"], max(room, 20), break_long_words=False, break_on_hyphens=False
+            ) or [""]
+            lines.append(f"{' ' * indent + row['name']:<{width}}  {first}".rstrip())
+            lines += [f"{'':<{width}}  {line}" for line in more]
+    return lines
+
+
+def _presets(what: str) -> list[dict[str, Any]]:
     from showdown.config import core
 
-    if what is What.policies:
+    if what == "policies":
         from showdown.policies import policies as registry
     else:
         from showdown.problems import problems as registry  # type: ignore[assignment]
-    return [
+    rows = [
         {
             "name": entry.name,
             "kind": type(core(entry.value)).__name__,
             "base": entry.base,
             "summary": summary(registry, entry),
+            "family": _family(type(core(entry.value))),
         }
         for entry in registry
     ]
+    first = {family: number for number, family in reversed(list(enumerate(row["family"] for row in rows)))}
+    return sorted(rows, key=lambda row: first[row["family"]])  # one heading for each, in the order of the registry
+
+
+def _family(kind: type) -> str:
+    """Of a problem, where its data come from; of a policy, the file that its class is in, in words."""
+    from showdown.problem import Problem
+
+    if issubclass(kind, Problem):
+        return "Generated" if kind.load is Problem.load else "From data"
+    return kind.__module__.rpartition(".")[2].replace("_", " ").capitalize()
 
 
 def _suites() -> list[dict[str, Any]]:

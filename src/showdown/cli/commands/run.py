@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import shlex
 import signal
 import threading
 from collections.abc import Iterator
@@ -68,7 +69,10 @@ def run_command(
     chosen = _suite(suite, policies, problems, trials, horizon, seed)
     store = Store(out)
     player = make_engine(engine, store)
-    planned = plan(chosen, store)
+    notes: list[str] = []
+    planned = plan(chosen, store, notes)
+    for note in notes:
+        console.warn(note)
     for item in planned:
         if item.cell.hash in store.damaged:
             console.warn(f"{item.cell.label}: the stored cell {item.cell.hash} is damaged, and is played again")
@@ -78,12 +82,12 @@ def run_command(
         return
     try:
         with _terminated_like_interrupted():
-            results = _play(planned, player, limits)
+            results = _play(planned, player, limits, store)
     except KeyboardInterrupt as stop:
         console.warn(f"stopped; every finished cell is kept in {out}, and the same command continues from there")
         raise typer.Exit(143 if isinstance(stop, Terminated) else 130) from None
-    _print_results(results, out, as_json)
-    if any(result.status not in ("done", "skipped") for result in results):
+    _print_results(results, store, as_json)
+    if any(result.status != "done" for result in results):
         raise typer.Exit(1)
 
 
@@ -142,15 +146,19 @@ def _terminated_like_interrupted() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _play(planned: list[Planned], player: Engine, limits: Limits) -> list[Result]:
+def _play(planned: list[Planned], player: Engine, limits: Limits, store: Store) -> list[Result]:
+    from showdown.bench.estimate import seconds_of_each
+
     todo = [item.cell for item in planned if not item.done]
-    total = sum(cell.trials * cell.problem.horizon for cell in todo)
+    seconds = seconds_of_each(todo, store)
     results = []
-    with console.progress(total, "compiling") as advance:
+    with console.progress(sum(seconds.values()), "starting") as advance:
         position = {cell.hash: number for number, cell in enumerate(todo, 1)}
 
         def progress(cell: Any, steps: int) -> None:
-            advance(steps, f"{position.get(cell.hash, 0)}/{len(todo)} {cell.label}")
+            phase = "playing" if steps else "compiling"
+            part = seconds.get(cell.hash, 0.0) * steps / (cell.trials * cell.problem.horizon)
+            advance(part, f"{position.get(cell.hash, 0)}/{len(todo)} {cell.label}: {phase}")
 
         for result in player.run(planned, dataclasses.replace(limits, progress=progress)):
             results.append(result)
@@ -163,25 +171,35 @@ def _play(planned: list[Planned], player: Engine, limits: Limits) -> list[Result
     return sorted(results, key=lambda result: order[result.cell.hash])
 
 
-def _print_results(results: list[Result], out: Path, as_json: bool) -> None:
+def _print_results(results: list[Result], store: Store, as_json: bool) -> None:
+    from showdown.cli.closing import closing_table, print_table
+
+    out = store.directory
+    table = closing_table(store, [result.cell for result in results if result.status == "done"])
     if as_json:
-        console.data_json({"out": str(out), "cells": [_row(result) for result in results]})
+        verdict = table.verdict.to_json() if table is not None and table.verdict is not None else None
+        console.data_json({"out": str(out), "cells": [_row(result) for result in results], "verdict": verdict})
         return
     new = [result for result in results if result.new]
+    console.data(_counted(results, new, out))
+    if table is not None:
+        print_table(table)
+        console.data(f"as a page: showdown report {shlex.quote(str(out))} --open")
+
+
+def _counted(results: list[Result], new: list[Result], out: Path) -> str:
     if not new:
-        console.data(f"nothing to do: all {len(results)} cells are already in {out}")
-        return
+        stored = "the cell is" if len(results) == 1 else f"all {len(results)} cells are"
+        return f"nothing to do: {stored} already in {out}"
     counts = {status: sum(result.status == status for result in new) for status in {result.status for result in new}}
-    summary = ", ".join(
+    said = ", ".join(
         f"{count} {status}" for status, count in sorted(counts.items(), key=lambda pair: pair[0] != "done")
     )
     found = len(results) - len(new)
     compiling = sum(result.compile_seconds for result in new)
     running = sum(result.run_seconds for result in new)
-    console.data(
-        f"{summary}{f', {found} already done' if found else ''} in {out} "
-        f"(compiling {compiling:.1f} s, running {running:.1f} s)"
-    )
+    already = f", {found} already stored" if found else ""
+    return f"{said}{already} in {out} (compiling {compiling:.1f} s, running {running:.1f} s)"
 
 
 def _row(result: Result) -> dict[str, Any]:

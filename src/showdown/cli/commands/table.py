@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -161,7 +159,8 @@ def _print(table: Table, output: str) -> None:
     from showdown.report.grid import footer
 
     form = formats.load(output)
-    console.data(form.write(table, shutil.get_terminal_size().columns if sys.stdout.isatty() else None))
+    write = console.data_table if output == "text" else console.data
+    write(form.write(table, console.width()))
     if getattr(form, "NOTES_APART", False):
         for line in footer(table):
             console.warn(line)

@@ -1,0 +1,188 @@
+"""One policy against another: the difference on every problem that both played, and what follows from all of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from showdown.analysis.facts import Facts
+from showdown.analysis.measured import measured
+from showdown.analysis.summary import BASELINE, summarise
+from showdown.analysis.validity import catching_up, cautions
+from showdown.analysis.with_best import ALPHA, difference, values_of
+from showdown.errors import UsageError
+from showdown.metrics import MAIN, metric_named
+
+RESAMPLES = 4000
+
+
+@dataclass(frozen=True)
+class OnProblem:
+    """`first` minus `second`, in the metric's own unit or, where Uniform was played, in % of its mean."""
+
+    problem: str
+    unit: str
+    first: float
+    second: float
+    difference: float
+    low: float | None  # 95 % interval of the difference, paired over trials
+    high: float | None
+    p_value: float | None
+    wins: int  # trials in which `first` is better
+    ties: int
+    losses: int
+    better: str | None  # the one that is clearly better; None: they cannot be told apart
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadToHead:
+    first: str
+    second: str
+    metric: str
+    title: str
+    smaller_is_better: bool
+    problems: tuple[OnProblem, ...]
+    wins: int  # problems on which `first` is clearly better
+    ties: int
+    losses: int
+    mean: float | None  # mean difference in % of Uniform over the problems, with its interval, where all have Uniform
+    low: float | None
+    high: float | None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        count = len(self.problems)
+        if count == 1:
+            return _on_one(self, self.problems[0])
+        score = (
+            f"better on {self.wins}, worse on {self.losses} and not to be told apart on {self.ties} of {count} problems"
+        )
+        if self.mean is None or self.low is None or self.high is None:
+            return f"{self.first} against {self.second}: {score}."
+        between = (
+            f"{self.mean:+.3g} points of Uniform's {self.title}, 95 % interval {self.low:+.3g} to {self.high:+.3g}"
+        )
+        told = self.low <= 0 <= self.high
+        better = self.first if (self.mean < 0) == self.smaller_is_better else self.second
+        claim = f"no clear winner over {count} problems" if told else f"{better} is better over {count} problems"
+        return f"{self.first} against {self.second}: {claim} ({between}); {score}."
+
+    def to_json(self) -> dict[str, Any]:
+        return {"sentence": self.sentence, **dataclasses.asdict(self)}
+
+
+def _on_one(found: HeadToHead, one: OnProblem) -> str:
+    trials = f"better in {one.wins} of {one.wins + one.ties + one.losses} trials"
+    if one.low is None or one.high is None:
+        return f"{found.first} and {found.second} on {one.problem}: a single trial tells nothing."
+    number = f"{one.difference:+.4g} {one.unit}, 95 % interval {one.low:+.4g} to {one.high:+.4g}"
+    if one.better is None:
+        return f"{found.first} and {found.second} cannot be told apart on {one.problem} ({number}; {trials})."
+    other = found.second if one.better == found.first else found.first
+    return f"{one.better} is better than {other} on {one.problem} ({found.first}: {number}; {trials})."
+
+
+def head_to_head(frame: pd.DataFrame, facts: Facts, first: str, second: str, metric: str = MAIN) -> HeadToHead:
+    """From cells that `selection.select` chose. Wins, ties and losses count problems by their intervals."""
+    asked = metric_named(metric)
+    if asked.cell:
+        raise UsageError(f"{asked.title} has one number per cell, so there is no interval to compare by")
+    held = measured(frame, asked).frame
+    both = held[held["policy"].isin([first, second])]
+    shared = [str(name) for name, group in both.groupby("problem", sort=False) if group["policy"].nunique() == 2]
+    if not shared:
+        raise UsageError(f"{first} and {second} were not played on the same problem (with the same horizon and seed)")
+    scales = _scales(held[held["problem"].isin(shared)], metric)
+    parts = [_on_problem(both[both["problem"] == name], first, second, metric, scales) for name in shared]
+    better = [part.better for part in parts]
+    mean, low, high = _overall(both, shared, first, second, metric, scales)
+    return HeadToHead(
+        first=first,
+        second=second,
+        metric=metric,
+        title=asked.title,
+        smaller_is_better=asked.smaller_is_better,
+        problems=tuple(parts),
+        wins=better.count(first),
+        ties=better.count(None),
+        losses=better.count(second),
+        mean=mean,
+        low=low,
+        high=high,
+        warnings=tuple(map(str, _warnings(both[both["problem"].isin(shared)], facts, parts, first, second))),
+    )
+
+
+def _scales(frame: pd.DataFrame, metric: str) -> dict[str, float]:
+    """100 / mean of Uniform by problem, where that makes sense."""
+    if metric_named(metric).baseline != BASELINE:
+        return {}
+    means = summarise(frame, metric, absolute=True)
+    own = means[(means["policy"] == BASELINE) & (means["mean"] > 0)]
+    return {str(problem): 100 / mean for problem, mean in zip(own["problem"], own["mean"], strict=True)}
+
+
+def _on_problem(rows: pd.DataFrame, first: str, second: str, metric: str, scales: dict[str, float]) -> OnProblem:
+    asked, problem = metric_named(metric), str(rows["problem"].iloc[0])
+    values = values_of(rows, metric)
+    scale, unit = (scales[problem], f"% of {BASELINE}") if problem in scales else (1.0, asked.unit)
+    found = difference(values[first], values[second])
+    ahead = -1 if asked.smaller_is_better else 1
+    better = None if not found.told_apart else first if ahead * found.mean > 0 else second
+    fewer, equal = found.wins, found.ties  # trials in which the first has the smaller value
+    more = found.trials - fewer - equal
+    wins, losses = (fewer, more) if asked.smaller_is_better else (more, fewer)
+    low, high, p_value = (None if math.isnan(value) else value for value in (found.low, found.high, found.p_value))
+    return OnProblem(
+        problem,
+        unit,
+        scale * float(values[first].mean()),
+        scale * float(values[second].mean()),
+        scale * found.mean,
+        None if low is None else scale * low,
+        None if high is None else scale * high,
+        p_value,
+        wins,
+        equal,
+        losses,
+        better,
+    )
+
+
+def _overall(
+    rows: pd.DataFrame, problems: list[str], first: str, second: str, metric: str, scales: dict[str, float]
+) -> tuple[float | None, float | None, float | None]:
+    """The mean difference over problems in % of Uniform; paired bootstrap over problems and, within each, trials."""
+    if len(problems) < 2 or not all(name in scales for name in problems):
+        return None, None, None
+    generator = np.random.default_rng(0)
+    means, drawn = [], []
+    for name in problems:
+        values = values_of(rows[rows["problem"] == name], metric)
+        each = scales[name] * (values[first] - values[second]).dropna().to_numpy(float)
+        if not len(each):
+            return None, None, None
+        means.append(each.mean())
+        weights = generator.multinomial(len(each), np.full(len(each), 1 / len(each)), size=RESAMPLES)
+        drawn.append(weights @ each / len(each))
+    count = len(problems)
+    chosen = generator.multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
+    low, high = np.quantile((chosen * np.stack(drawn, axis=1)).sum(axis=1) / count, [ALPHA / 2, 1 - ALPHA / 2])
+    return float(np.mean(means)), float(low), float(high)
+
+
+def _warnings(rows: pd.DataFrame, facts: Facts, parts: Iterable[OnProblem], first: str, second: str) -> list[Any]:
+    doubts: list[Any] = cautions(rows, facts)
+    for part in parts:
+        if part.better is not None:
+            other = second if part.better == first else first
+            crossing = catching_up(rows[rows["problem"] == part.problem], facts, part.better, [other])
+            doubts = [*([crossing] if crossing.items else []), *doubts]
+    return doubts

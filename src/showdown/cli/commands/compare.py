@@ -1,0 +1,90 @@
+"""`showdown compare A B`: one policy against another, problem by problem and over all of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from showdown.cli import console
+from showdown.cli.choose import chosen
+from showdown.errors import UsageError
+from showdown.metrics import MAIN, METRICS
+
+if TYPE_CHECKING:
+    from showdown.analysis.head_to_head import HeadToHead, OnProblem
+
+
+def register(app: typer.Typer) -> None:
+    app.command("compare")(compare_command)
+
+
+def compare_command(
+    first: Annotated[str, typer.Argument(metavar="A", help="A policy of the store.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
+    directory: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where results are kept.")] = Path("results"),
+    metric: Annotated[str, typer.Option(help=f"One of {', '.join(METRICS)}.")] = MAIN,
+    problems: Annotated[str | None, typer.Option("--problems", "--problem", help="Only these: X,Y,wheel-*")] = None,
+    horizon: Annotated[int | None, typer.Option(help="Only cells of this many steps.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Only cells of this seed.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
+) -> None:
+    """Print the difference of two policies on every problem, paired over trials, and what follows from all of them."""
+    if metric not in METRICS:
+        raise UsageError(f"--metric is one of {', '.join(METRICS)}, not {metric!r}")
+    if not directory.is_dir():
+        raise UsageError(f"there is no folder {directory}; `showdown run --out {directory}` makes one")
+
+    from showdown.analysis.facts import facts_of
+    from showdown.analysis.head_to_head import head_to_head
+    from showdown.analysis.selection import select
+    from showdown.bench.store import Store
+
+    store = Store(directory)
+    frame = store.frame()
+    for warning in store.warnings:
+        console.warn(warning)
+    if frame.empty:
+        raise UsageError(f"{directory} holds no finished cell; `showdown run --out {directory}` makes some")
+    names = [(chosen(name, "policy", frame["policy"]) or [""])[0] for name in (first, second)]
+    if names[0] == names[1]:
+        raise UsageError(f"{names[0]} cannot be compared with itself")
+    wanted = chosen(problems, "problem", frame["problem"])
+    rows = select(frame if wanted is None else frame[frame["problem"].isin(wanted)], horizon=horizon, seed=seed).frame
+    found = head_to_head(rows, facts_of(store, store.cells(), rows["cell"]), names[0], names[1], metric)
+    if as_json:
+        console.data_json(found.to_json())
+    else:
+        console.data("\n".join(_lines(found)))
+
+
+def _lines(found: HeadToHead) -> list[str]:
+    better = "less" if found.smaller_is_better else "more"
+    rows: list[tuple[str, ...]] = [
+        ("problem", found.first, found.second, "difference", "95 % interval", "won/tied/lost", "better")
+    ]
+    rows += [_row(one) for one in found.problems]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    grid = [
+        "  ".join(
+            cell.ljust(width) if column in (0, 6) else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+    title = f"{found.title}, {found.first} minus {found.second}, paired over trials ({better} is better)"
+    return [title, "", grid[0], "─" * max(map(len, grid)), *grid[1:], "", found.sentence, *found.warnings]
+
+
+def _row(one: OnProblem) -> tuple[str, ...]:
+    interval = "–" if one.low is None or one.high is None else f"{one.low:+.4g} to {one.high:+.4g}"
+    return (
+        f"{one.problem} ({one.unit})",
+        f"{one.first:.4g}",
+        f"{one.second:.4g}",
+        f"{one.difference:+.4g}",
+        interval,
+        f"{one.wins}/{one.ties}/{one.losses}",
+        one.better or "cannot be told",
+    )

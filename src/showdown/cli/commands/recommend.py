@@ -1,0 +1,68 @@
+"""`showdown recommend FILE`: which method to use on a table of your own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from showdown.cli import console
+from showdown.cli.leaderboard import leaderboard
+from showdown.cli.load import LOAD, load_files
+
+
+def register(app: typer.Typer) -> None:
+    app.command("recommend")(recommend_command)
+
+
+def recommend_command(
+    file: Annotated[Path, typer.Argument(help="CSV (any common delimiter), Parquet, ARFF, KEEL or NumPy.")],
+    label: Annotated[str, typer.Option(help="The column of the right class, by name or position.")] = "",
+    rewards: Annotated[str, typer.Option(help="Or the reward columns, one per action: a+b+c or 'reward_*'.")] = "",
+    reward_matrix: Annotated[str, typer.Option(help="A file: a row per class, a column per action.")] = "",
+    costs: Annotated[str, typer.Option(help="Or what a mistake costs, by class: spam:1+ham:20.")] = "",
+    ignore: Annotated[str, typer.Option(help="Columns to leave out: a+b.")] = "",
+    categorical: Annotated[str, typer.Option(help="Columns of numbers that are categories: a+b.")] = "",
+    keep: Annotated[str, typer.Option(help="Columns to keep though they look like row names: a+b.")] = "",
+    delimiter: Annotated[str, typer.Option(help="comma, semicolon, tab, pipe or space; default: found out.")] = "auto",
+    header: Annotated[str, typer.Option(help="yes or no: whether text begins with column names.")] = "auto",
+    budget: Annotated[str, typer.Option(help="How long it may take: 90s, 2m, 1h.")] = "5m",
+    policies: Annotated[
+        str | None, typer.Option("--policies", "--policy", help="Instead of the usual set: A,B[field=value]")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The seed; the same one gives the same numbers.")] = 0,
+    out: Annotated[Path, typer.Option(help="Where results, the page and the agent's file are kept.")] = Path(
+        "recommendation"
+    ),
+    load: Annotated[list[Path] | None, LOAD] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+) -> None:
+    """Play a sensible set of methods on a table, drop what is clearly behind, and say which to use."""
+    load_files(load)
+
+    from showdown.recommendation import recommend
+    from showdown.registry import split_outside_brackets
+
+    with leaderboard() as show:
+        found = recommend(
+            file,
+            label=label,
+            rewards=rewards,
+            reward_matrix=reward_matrix,
+            costs=costs,
+            ignore=ignore,
+            categorical=categorical,
+            keep=keep,
+            delimiter=delimiter,
+            header=header,
+            budget=budget,
+            policies=split_outside_brackets(policies) if policies else None,
+            seed=seed,
+            out=out,
+            show=show,
+        )
+    if as_json:
+        console.data_json(found.to_json())
+    else:
+        console.data("\n".join(found.lines))

@@ -1,0 +1,108 @@
+"""What a recommendation says: which method to use and why, in the units of the data, as text and as JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from showdown.analysis.summary import BASELINE
+from showdown.analysis.verdict import Rival, Verdict
+from showdown.metrics import COMMONEST
+from showdown.recommendation.board import Standing
+from showdown.recommendation.measure import Cost
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recommendation:
+    policy: str | None  # to use; None: no method is clearly better than a fixed action or chance
+    verdict: Verdict
+    metric: str  # accuracy or reward
+    rows: int
+    horizon: int  # steps of a trial
+    commonest_action: str  # that pays most if it is always taken
+    costs: dict[str, Cost]  # of the best method and those tied with it
+    standings: tuple[Standing, ...]  # the best first
+    seconds: float  # that it took
+    folder: Path  # the store
+    page: Path | None = None
+    agent_file: Path | None = None
+
+    @property
+    def sentence(self) -> str:
+        return f"{self._advice()} {self.verdict.sentence}"
+
+    @property
+    def lines(self) -> list[str]:
+        """All of it, for a terminal."""
+        files = [f"page: {self.page}" if self.page else "", f"agent: {self.agent_file}" if self.agent_file else ""]
+        missed = [one for one in self.standings if not one.trials]
+        unplayed = [f"not judged: {one.policy} ({one.reason or one.status})" for one in missed]
+        return [
+            self._advice(),
+            *self._cost(),
+            self.verdict.sentence,
+            *(f"warning: {warning}" for warning in self.verdict.warnings),
+            *unplayed,
+            *filter(None, files),
+        ]
+
+    def _advice(self) -> str:
+        fixed, chance = self._reference(COMMONEST), self._reference(BASELINE)
+        always = f"{self._number(fixed.value)} for always taking {self.commonest_action!r}" if fixed else ""
+        random = f"{self._number(chance.value)} at random" if chance else ""
+        against = " and ".join(filter(None, [always, random]))
+        if self.verdict.best is None:
+            return f"No recommendation: {self.verdict.reason}."
+        if self.policy is None:
+            return f"Use no method: none is clearly better than {against}."
+        value, low, high = self._own(self.policy)
+        number = f"{self._number(value)} (95 % interval {self._number(low)} to {self._number(high)})"
+        return f"Use {self.policy}: {self._what()} {number}{f', against {against}' if against else ''}."
+
+    def _own(self, policy: str) -> tuple[float | None, float | None, float | None]:
+        one = next(one for one in self.standings if one.policy == policy)
+        return one.value, one.low, one.high
+
+    def _cost(self) -> list[str]:
+        cost = self.costs.get(self.policy or "")
+        if cost is None:
+            return []
+        return [f"It decides in {_duration(cost.decide_seconds)} and keeps {_size(cost.state_bytes)} of state."]
+
+    def _reference(self, name: str) -> Rival | None:
+        return next((one for one in self.verdict.references if one.policy == name), None)
+
+    def _what(self) -> str:
+        return "share of right answers" if self.metric == "accuracy" else "mean reward per decision"
+
+    def _number(self, value: float | None) -> str:
+        if value is None:
+            return "?"
+        return f"{100 * value:.1f} %" if self.metric == "accuracy" else f"{value:.4g}"
+
+    def to_json(self) -> dict[str, Any]:
+        plain = {
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(self)
+            if field.name not in ("verdict", "costs", "standings", "folder", "page", "agent_file")
+        }
+        return {
+            "sentence": self.sentence,
+            **plain,
+            "verdict": self.verdict.to_json(),
+            "costs": {name: dataclasses.asdict(cost) for name, cost in self.costs.items()},
+            "standings": [dataclasses.asdict(one) for one in self.standings],
+            "folder": str(self.folder),
+            "page": str(self.page) if self.page else None,
+            "agent_file": str(self.agent_file) if self.agent_file else None,
+        }
+
+
+def _duration(seconds: float) -> str:
+    return f"{1e6 * seconds:.0f} µs" if seconds < 1e-3 else f"{1e3 * seconds:.3g} ms"
+
+
+def _size(count: int) -> str:
+    return f"{count / 1000:.3g} kB" if count < 1_000_000 else f"{count / 1e6:.3g} MB"

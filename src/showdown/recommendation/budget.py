@@ -1,0 +1,35 @@
+"""How long a recommendation may take: `90s`, `2m`, `1h`, and what is left of it."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass, field
+
+from showdown.errors import UsageError
+
+DEFAULT = "5m"
+RESERVED = 0.1  # of the budget, for measuring decisions and drawing the page
+_UNITS = {"s": 1, "m": 60, "h": 3600}
+
+
+def seconds_of(text: str) -> float:
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh])?\s*", text)
+    if not found or not float(found[1]):
+        raise UsageError(f"a budget is a time such as 90s, 2m, 10m or 1h, not {text!r}")
+    return float(found[1]) * _UNITS[found[2] or "m"]
+
+
+@dataclass(frozen=True)
+class Budget:
+    seconds: float
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def elapsed(self) -> float:
+        return time.monotonic() - self.began
+
+    @property
+    def left(self) -> float:
+        """For playing."""
+        return self.seconds * (1 - RESERVED) - self.elapsed

@@ -1,0 +1,140 @@
+"""`showdown.recommend`: from a file or a frame to a method to use."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from showdown.analysis.coverage import REFERENCES
+from showdown.analysis.verdict import Verdict
+from showdown.bench.cell import Cell
+from showdown.bench.estimate import estimate_seconds
+from showdown.bench.store import Store
+from showdown.errors import ShowdownError
+from showdown.policies import policies as known
+from showdown.problems.own_table import Table, table
+from showdown.recommendation.answer import Recommendation
+from showdown.recommendation.board import Board, Show
+from showdown.recommendation.budget import DEFAULT, Budget, seconds_of
+from showdown.recommendation.candidates import candidates
+from showdown.recommendation.contest import ROUNDS, Contest
+from showdown.recommendation.measure import Cost, cost_of
+from showdown.recommendation.recipe import write_recipe
+
+OUT = Path("recommendation")
+FIRST_ROUND = 0.5  # of the budget, that the first round may take; else trials are shortened
+SHORTEST = 1000  # steps that trials are not shortened below
+
+
+def recommend(
+    data: Any,
+    *,
+    label: Any = "",
+    rewards: Any = "",
+    budget: str = DEFAULT,
+    out: str | Path = OUT,
+    policies: list[str] | None = None,
+    seed: int = 0,
+    rounds: tuple[int, ...] = ROUNDS,
+    page: bool = True,
+    show: Show | None = None,
+    **options: Any,
+) -> Recommendation:
+    """Play a sensible set of methods on a table and say which to use.
+
+    `data`, `label`, `rewards` and the other options are those of `showdown.problems.table`. `budget` is how long it may
+    take (`90s`, `2m`, `1h`); `policies` plays these instead of the usual set; `show` is called as things change.
+    """
+    limit = Budget(seconds_of(budget))
+    problem = table(data, label=label, rewards=rewards, **options)
+    is_file = isinstance(data, str | os.PathLike)
+    name = _name(data) if is_file else "table"
+    names = candidates(policies)
+    folder = Path(out)
+    store = Store(folder)
+    processes = (os.cpu_count() or 1) if is_file else 1  # other processes do not have a table that is in memory
+    rows = problem.horizon
+    problem = _within(problem, names, limit, store, processes, seed)
+    contest = Contest(store, problem, name, _metric(problem), limit, show or _unseen, seed, rounds, processes)
+    board = contest.play(names, REFERENCES)
+    if not contest.cells:
+        raise ShowdownError(f"nothing could be played within {budget}: a larger --budget may help")
+    costs = _costs(board.verdict, problem)
+    found = contest.verdict({name: cost.decide_seconds for name, cost in costs.items()})
+    assert found is not None  # there are cells
+    chosen = _chosen(found)
+    answer = Recommendation(
+        policy=chosen,
+        verdict=found,
+        metric=contest.metric,
+        rows=rows,
+        horizon=problem.horizon,
+        commonest_action=_commonest(problem),
+        costs=costs,
+        standings=tuple(board.best_first()),
+        seconds=0.0,
+        folder=folder,
+    )
+    files: dict[str, Any] = {"page": _page(folder, name) if page else None}
+    if chosen is not None:
+        files["agent_file"] = write_recipe(chosen, problem, folder / "agent.json")
+    return dataclasses.replace(answer, **files, seconds=limit.elapsed)
+
+
+def _name(path: Any) -> str:
+    """What the problem is called in tables: the file's name without its endings."""
+    return re.sub(r"[\[\],]", "-", Path(path).name.split(".")[0]) or "table"
+
+
+def _metric(problem: Table) -> str:
+    """Accuracy where an answer is right or wrong; where mistakes have costs, or actions rewards, what was paid."""
+    plain = problem.label and not problem.costs and not problem.reward_matrix
+    found = problem.bandit_table()
+    square = found.payoffs.shape[0] == found.payoffs.shape[1]
+    return "accuracy" if plain and square and np.array_equal(found.payoffs, np.eye(len(found.payoffs))) else "reward"
+
+
+def _within(problem: Table, names: list[str], limit: Budget, store: Store, processes: int, seed: int) -> Table:
+    """The problem with all of its rows or, where the first round would not fit the budget, with fewer."""
+    cells = [Cell(name, "", known.get(name), problem, ROUNDS[0], seed) for name in names]
+    ratio = FIRST_ROUND * limit.left * processes / max(estimate_seconds(cells, store)[0], 1e-9)
+    if ratio >= 1:
+        return problem
+    return dataclasses.replace(problem, horizon=min(problem.horizon, max(SHORTEST, int(problem.horizon * ratio))))
+
+
+def _costs(found: Verdict | None, problem: Table) -> dict[str, Cost]:
+    spec = problem.spec(problem.load())
+    return {name: cost_of(known.get(name), spec) for name in (found.ties if found is not None else ())}
+
+
+def _chosen(found: Verdict) -> str | None:
+    """The cheapest of those that cannot be told from the best; nothing that does not beat the references."""
+    if found.best is None or not found.beats_references:
+        return None
+    return found.cheapest or found.best
+
+
+def _commonest(problem: Table) -> str:
+    found = problem.bandit_table()
+    means = np.bincount(found.labels, minlength=len(found.payoffs)) @ found.payoffs.astype(float)
+    return str(found.actions[int(means.argmax())])
+
+
+def _page(folder: Path, name: str) -> Path:
+    from showdown.report.page.collect import collect
+    from showdown.report.page.render import render, write
+
+    path = folder / "report.html"
+    write(render(collect(folder, command=shlex.join(["showdown", "report", str(folder)]), title=name)), path)
+    return path
+
+
+def _unseen(board: Board, line: str) -> None:
+    pass

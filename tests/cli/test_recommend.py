@@ -1,0 +1,103 @@
+"""`showdown recommend` on small tables with linear methods, so that hardly anything is compiled."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import showdown as package
+from showdown.bench.store import Store
+from showdown.errors import UsageError
+from showdown.policies import policies
+from showdown.recommendation.budget import seconds_of
+from showdown.recommendation.candidates import candidates
+
+LINEAR = ("--policies", "LinFullPost,LinGreedy")
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    draw = np.random.default_rng(0)
+    contexts = draw.standard_normal((400, 3))
+    scores = contexts @ np.array([[1.0, -1, 0], [0, 1, -1], [1, 0, 1]])
+    return pd.DataFrame(contexts, columns=["a", "b", "c"]).assign(kind=np.array(["x", "y", "z"])[scores.argmax(axis=1)])
+
+
+@pytest.fixture
+def file(frame, tmp_path):
+    frame.to_csv(tmp_path / "kinds.csv", index=False)
+    return "kinds.csv"
+
+
+def test_an_answer_in_the_users_units_a_page_an_agent_and_a_store(showdown, file, tmp_path):
+    answer = showdown("recommend", file, "--label", "kind", *LINEAR, "--budget", "90s")
+    assert answer.code == 0
+    first, cost, *rest = answer.out.splitlines()
+    assert first.startswith("Use Lin")
+    assert "share of right answers" in first
+    assert "for always taking '" in first
+    assert "at random" in first
+    assert cost.startswith("It decides in ")
+    assert any("highest accuracy" in line for line in rest)
+    assert "2 trials of LinFullPost, LinGreedy, Uniform" in answer.err
+    folder = tmp_path / "recommendation"
+    assert "<html" in (folder / "report.html").read_text()[:200]
+    recipe = json.loads((folder / "agent.json").read_text())
+    assert policies.get(recipe["policy"])
+    assert recipe["data"]["label"] == "kind"
+    assert recipe["encoder"]["action_names"] == ["x", "y", "z"]
+    assert {record.problem for record in Store(folder).cells()} == {"kinds"}
+    assert "kinds" in showdown("table", str(folder)).out
+
+    again = showdown("recommend", file, "--label", "kind", *LINEAR, "--budget", "90s", "--json")  # continues from there
+    assert "already stored" in again.err
+    assert again.json["policy"] == recipe["policy"]
+    assert again.json["verdict"]["metric"] == "accuracy"
+    assert again.json["horizon"] == again.json["rows"] == 400
+
+
+def test_from_a_frame_in_python_with_costs(frame, tmp_path):
+    found = package.recommend(
+        frame,
+        label="kind",
+        costs={"x": 2.0},
+        policies=["LinGreedy"],
+        rounds=(2, 4),
+        out=tmp_path,
+        budget="60s",
+        page=False,
+    )
+    assert found.metric == "reward"
+    assert found.policy == "LinGreedy"
+    assert found.page is None
+    assert found.sentence.startswith("Use LinGreedy: mean reward per decision ")
+    assert found.costs["LinGreedy"].state_bytes > 0
+    assert any("fewer than 10 trials" in warning for warning in found.verdict.warnings)
+    json.dumps(found.to_json())
+
+
+def test_a_table_without_a_pattern_gets_no_method(tmp_path):
+    draw = np.random.default_rng(1)
+    noise = pd.DataFrame(draw.standard_normal((150, 2)), columns=["a", "b"]).assign(kind=["x"] * 140 + ["y"] * 10)
+    found = package.recommend(
+        noise, label="kind", policies=["LinGreedy"], rounds=(2, 4), out=tmp_path, budget="60s", page=False
+    )
+    assert found.policy is None
+    assert found.agent_file is None
+    assert found.sentence.startswith("Use no method: none is clearly better than ")
+
+
+def test_the_usual_methods_are_those_that_exist():
+    assert candidates()[:5] == ["Uniform", "LinFullPost", "LinGreedy", "NeuralLinear", "EpsGreedyRMS"]
+    with pytest.raises(UsageError, match="did you mean 'LinGreedy'"):
+        candidates(["LinGredy"])
+
+
+def test_budgets():
+    assert [seconds_of(text) for text in ("90s", "2m", "1.5h", "3")] == [90, 120, 5400, 180]
+    for wrong in ("soon", "0m", "-2m"):
+        with pytest.raises(UsageError, match="a budget is a time"):
+            seconds_of(wrong)
