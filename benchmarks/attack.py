@@ -1,7 +1,7 @@
 """Attack what is stored, at length, and print the table of docs/reliability.md. About five minutes on two cores.
 
 python benchmarks/attack.py            # all
-python benchmarks/attack.py damage     # one kind: damage, lies, sharing, precision, output
+python benchmarks/attack.py damage     # one kind: damage, lies, sharing, downloads, precision, output
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
-from attacks import Score, damage, lies, output, precision, sharing
+from attacks import Score, damage, downloads, lies, output, precision, sharing
 
 FLIPS, KILLS = 3000, 40
 Attack = Callable[[Path], Score]
@@ -34,6 +34,11 @@ ATTACKS: dict[str, list[Attack]] = {
         sharing.names_of_writers,
         sharing.runs_on_one_store,
         lambda folder: sharing.killed_writers(folder, KILLS),
+    ],
+    "downloads": [
+        lambda folder: downloads.damaged_downloads(folder, FLIPS),
+        downloads.bad_servers,
+        downloads.bombs,
     ],
     "precision": [precision.far_rewards, precision.far_contexts],
     "output": [output.names_in_tables, output.headings_of_tables],

@@ -1,7 +1,8 @@
 """Fetching a data set: mirrors in order, unpacked, checked, and only then renamed into place.
 
-Everything is done in a temporary folder next to the file, so a failure leaves what was present before, and two
-processes that fetch at once end with one good file. A download that was cut short is started afresh.
+Whatever is wrong with a mirror, the next one is tried; if all fail, the error says what each did. Everything is done
+in a temporary folder next to the file, so a failure leaves what was present before, and two processes that fetch at
+once end with one good file. A download that was cut short is started afresh.
 """
 
 from __future__ import annotations
@@ -11,23 +12,23 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from showdown.data import verify
 from showdown.data.catalogue import DataFile, Dataset, dataset
+from showdown.data.download import Bounds, Progress, download
 from showdown.data.locate import FOLDER_VARIABLE, find, folders
-from showdown.data.unpack import Unusable, chunks, unpacked
+from showdown.data.unpack import Unusable, chunks, most_bytes, unpacked
 from showdown.errors import MissingDataError
+from showdown.text import one_line
 
 TIMEOUT = 30.0  # seconds without an answer from the server
+SECONDS, SLOWEST = 120.0, 100_000  # a download may take so many seconds, and one for so many bytes that it may have
+PAUSES = (0.0, 2.0, 8.0)  # seconds before the mirrors are asked, and asked again
 _WORK = ".fetch-"  # how temporary folders begin
 _STALE = 24 * 3600  # seconds after which one is surely left over from a killed process
-
-Progress = Callable[[str, int, int], None]  # address, bytes received, bytes expected (0: not known)
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def fetch(
     work = None
     try:
         work = _work_folder(folder)
-        get = _Getter(work, progress, timeout)
+        get = _Getter(work, entry.size, timeout, progress)
         for file, right in zip(entry.files, present, strict=True):
             if not right:
                 outcome.append(_fetch_file(entry, file, folder / file.name, get))
@@ -73,26 +74,34 @@ def _is_right(path: Path, file: DataFile) -> bool:
 
 
 def _fetch_file(entry: Dataset, file: DataFile, target: Path, get: _Getter) -> Fetched:
-    failures = []
-    for url in file.mirrors:
-        try:
-            content = _content(get(url), file, get.work / file.name)
-        except Unusable as error:
-            failures.append(f"{url} {error}")
-            continue
-        os.replace(content, target)
-        verify.remember(target, file)
-        return Fetched(target, url)
+    """From the first mirror that has it. Where all fail, those that may recover are asked again after a pause."""
+    failures: dict[str, Unusable] = {}
+    for pause in PAUSES:
+        time.sleep(pause)
+        for url in file.mirrors:
+            if url in failures and not failures[url].passing:
+                continue
+            try:
+                content = _content(get(url), file, get.work / file.name)
+            except Unusable as error:
+                failures[url] = error
+                continue
+            os.replace(content, target)
+            verify.remember(target, file)
+            return Fetched(target, url)
+        if not any(error.passing for error in failures.values()):
+            break
+    reasons = "; ".join(one_line(f"{url} {error}") for url, error in failures.items())
     raise MissingDataError(
-        f"could not fetch {file.name} of the data set {entry.name!r}: {'; '.join(failures)}; "
+        f"could not fetch {file.name} of the data set {entry.name!r}: {reasons}; "
         f"if you have it, point {FOLDER_VARIABLE} at a folder that holds {entry.name}/{file.name}"
     )
 
 
-def _content(download: Path, file: DataFile, target: Path) -> Path:
+def _content(packed: Path, file: DataFile, target: Path) -> Path:
     """Unpack a download to `target` and check it on the way."""
     digest = hashlib.sha256()
-    with unpacked(download, file) as stream, target.open("wb") as out:
+    with unpacked(packed, file) as stream, target.open("wb") as out:
         for chunk in chunks(stream, file):
             digest.update(chunk)
             out.write(chunk)
@@ -103,71 +112,26 @@ def _content(download: Path, file: DataFile, target: Path) -> Path:
 class _Getter:
     """Downloads into the work folder; an archive that holds two files of a data set is downloaded once."""
 
-    def __init__(self, work: Path, progress: Progress | None, timeout: float) -> None:
-        self.work, self.progress, self.timeout = work, progress, timeout
+    def __init__(self, work: Path, size: int, silence: float, progress: Progress | None) -> None:
+        self.work, self.progress = work, progress
+        most = most_bytes(size)
+        self.bounds = Bounds(most, silence, SECONDS + most / SLOWEST)
         self.known: dict[str, Path | Unusable] = {}
 
     def __call__(self, url: str) -> Path:
         if url not in self.known:
             target = self.work / f"download-{len(self.known)}"
             try:
-                self._download(url, target)
+                download(url, target, self.bounds, self.progress)
                 self.known[url] = target
             except Unusable as error:
+                if error.passing:
+                    raise
                 self.known[url] = error
         outcome = self.known[url]
         if isinstance(outcome, Unusable):
             raise outcome
         return outcome
-
-    def _download(self, url: str, target: Path) -> None:
-        try:
-            import pooch
-            import requests
-        except ImportError as error:
-            raise MissingDataError("downloading needs pooch: pip install pooch") from error
-        meter = _Meter(url, self.progress)
-        downloader = pooch.HTTPDownloader(progressbar=meter, chunk_size=1 << 16, timeout=self.timeout)
-        try:
-            downloader(url, str(target), None)
-        except requests.RequestException as error:
-            if error.response is not None:
-                error.response.close()  # pooch leaves it open
-            raise Unusable(_reason(error, self.timeout)) from error
-
-
-class _Meter:
-    """What pooch takes for a progress bar."""
-
-    def __init__(self, url: str, progress: Progress | None) -> None:
-        self.url, self.progress = url, progress
-        self.total, self.received = 0, 0
-
-    def update(self, amount: int) -> None:
-        self.received += amount
-        if self.progress is not None:
-            self.progress(self.url, min(self.received, self.total or self.received), self.total)
-
-    def reset(self) -> None:
-        self.received = 0
-
-    def close(self) -> None:
-        """Nothing to put away."""
-
-
-def _reason(error: Any, timeout: float) -> str:
-    """What went wrong on the way, as a clause that continues «ADDRESS …»."""
-    import requests
-
-    if isinstance(error, requests.HTTPError) and error.response is not None:
-        return f"answered {error.response.status_code} {error.response.reason}".rstrip()
-    if isinstance(error, requests.Timeout) or "timed out" in str(error):
-        return f"did not answer for {timeout:g} seconds"
-    if isinstance(error, requests.exceptions.ChunkedEncodingError):
-        return "broke off before the end"
-    if isinstance(error, requests.ConnectionError):
-        return "could not be reached"
-    return f"failed ({error})"
 
 
 def _work_folder(folder: Path) -> Path:

@@ -1,23 +1,31 @@
 """The content of a file, however it is packed: zip, gzip, Unix compress, Jester's spreadsheet, or nested ones.
 
-What a file is, is read from its first bytes, never from its name: mirrors pack differently, and rename.
+What a file is, is read from its first bytes, never from its name: mirrors pack differently, and rename. Everything is
+unpacked while it is read, and no layer may hold more than `most_bytes`: a small file that unpacks to gigabytes is
+stopped there, in memory and on the disk.
 """
 
 from __future__ import annotations
 
 import gzip
 import io
+import shutil
+import tempfile
 import zipfile
-import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import BinaryIO, cast
+from typing import BinaryIO, TypeVar, cast
 
 from showdown.data.catalogue import DataFile
 from showdown.data.locate import names_of
+from showdown.data.unix_compress import decompressed
+
+T = TypeVar("T")
 
 CHUNK = 1 << 20
+IN_MEMORY = 32 << 20  # of an archive inside an archive; a larger one goes to a temporary file
+_STEP, _SMALL_STEP = 1 << 16, 1 << 12
 _ZIP, _EMPTY_ZIP, _GZIP = b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b"
 _COMPRESS, _SPREADSHEET = b"\x1f\x9d", b"\xd0\xcf\x11\xe0"
 
@@ -25,15 +33,19 @@ _COMPRESS, _SPREADSHEET = b"\x1f\x9d", b"\xd0\xcf\x11\xe0"
 class Unusable(Exception):
     """Why a file cannot be what it should be, as a clause that continues «FILE …»."""
 
+    passing = False  # whether it may go away by itself, so that trying again makes sense
+
+
+def most_bytes(size: int) -> int:
+    """The most that a download, or a layer of packing, may hold for `size` bytes of data: archives hold other files."""
+    return 2 * size + (16 << 20)
+
 
 @contextmanager
 def unpacked(path: Path, file: DataFile) -> Iterator[BinaryIO]:
     """The content of `path` as a stream of bytes. Errors of unpacking come out as `Unusable`."""
-    with path.open("rb") as raw:
-        try:
-            yield _unwrap(raw, file)
-        except (zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError, NotImplementedError) as error:
-            raise Unusable(f"cannot be unpacked ({error})") from error
+    with ExitStack() as stack:
+        yield _unwrap(stack.enter_context(path.open("rb")), file, stack)
 
 
 def chunks(stream: BinaryIO, file: DataFile) -> Iterator[bytes]:
@@ -46,23 +58,68 @@ def chunks(stream: BinaryIO, file: DataFile) -> Iterator[bytes]:
         yield chunk
 
 
-def _unwrap(stream: BinaryIO, file: DataFile, depth: int = 0) -> BinaryIO:
+def _unwrap(stream: io.BufferedReader, file: DataFile, stack: ExitStack, depth: int = 0) -> BinaryIO:
     if depth > 4:
         raise Unusable("is packed too many times over")
-    start = stream.read(4)
-    stream.seek(0)
+    start = stream.peek(4)[:4]
     if start.startswith((_ZIP, _EMPTY_ZIP)):
-        return _unwrap(_member(zipfile.ZipFile(stream), file), file, depth + 1)
-    if start.startswith(_GZIP):
-        return _unwrap(cast(BinaryIO, gzip.GzipFile(fileobj=stream)), file, depth + 1)
-    if start.startswith(_COMPRESS):
-        return io.BytesIO(_from_compress(stream.read()))
-    if start.startswith(_SPREADSHEET):
-        return io.BytesIO(_from_spreadsheet(stream.read()))
-    return stream
+        whole = _seekable(stream, stack) if depth else stream
+        layer = _translated(lambda: _member(zipfile.ZipFile(whole), file))
+    elif start.startswith(_GZIP):
+        layer = _bounded(gzip.GzipFile(fileobj=stream).read, file)
+    elif start.startswith(_COMPRESS):
+        return _bounded(_reader(decompressed(stream.read)), file)
+    elif start.startswith(_SPREADSHEET):
+        return _bounded(_reader(_from_spreadsheet(stream.read(most_bytes(file.size)))), file)
+    else:
+        return stream
+    return _unwrap(layer, file, stack, depth + 1)
 
 
-def _member(archive: zipfile.ZipFile, file: DataFile) -> BinaryIO:
+class _Bounded(io.RawIOBase):
+    """One layer of packing: its errors become `Unusable`, and so does more than `limit` bytes."""
+
+    def __init__(self, read: Callable[[int], bytes], limit: int, step: int) -> None:
+        self.read_packed, self.limit, self.step = read, limit, step
+        self.count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:
+        piece = _translated(lambda: self.read_packed(min(len(buffer), self.step)))
+        self.count += len(piece)
+        if self.count > self.limit:
+            raise Unusable(f"unpacks to more than {self.limit:,} bytes")
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def _bounded(read: Callable[[int], bytes], file: DataFile, step: int = _STEP) -> io.BufferedReader:
+    return io.BufferedReader(_Bounded(read, most_bytes(file.size), step), _STEP)
+
+
+def _translated(action: Callable[[], T]) -> T:
+    """Unpackers raise whatever a broken file makes them stumble over; only errors of this machine's disk go on."""
+    try:
+        return action()
+    except Unusable:
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise Unusable(f"cannot be unpacked ({str(error) or type(error).__name__})") from error
+
+
+def _seekable(stream: BinaryIO, stack: ExitStack) -> BinaryIO:
+    """A zip is read from its end, and a packed layer only from its beginning."""
+    whole = stack.enter_context(tempfile.SpooledTemporaryFile(IN_MEMORY))  # noqa: SIM115
+    shutil.copyfileobj(stream, whole)
+    whole.seek(0)
+    return cast(BinaryIO, whole)
+
+
+def _member(archive: zipfile.ZipFile, file: DataFile) -> io.BufferedReader:
     names = archive.namelist()
     for name in names:
         if _leaves_its_folder(name):
@@ -70,9 +127,12 @@ def _member(archive: zipfile.ZipFile, file: DataFile) -> BinaryIO:
     for wanted in names_of(file):
         for name in names:
             if PurePosixPath(name).name == wanted:
-                if archive.getinfo(name).flag_bits & 1:
+                entry = archive.getinfo(name)
+                if entry.flag_bits & 1:
                     raise Unusable("is a zip that asks for a password")
-                return cast(BinaryIO, archive.open(name))
+                # zipfile unpacks bzip2 and LZMA without a limit: what a step unpacks to is all in memory at once
+                plain = entry.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+                return _bounded(archive.open(entry).read, file, _STEP if plain else _SMALL_STEP)
     raise Unusable(f"is a zip without {file.name}")
 
 
@@ -81,18 +141,24 @@ def _leaves_its_folder(name: str) -> bool:
     return bool(windows.drive or windows.root) or ".." in windows.parts
 
 
-def _from_compress(packed: bytes) -> bytes:
-    try:
-        from unlzw3 import unlzw
-    except ImportError as error:
-        raise Unusable("is packed by Unix compress, which needs `pip install unlzw3`") from error
-    try:
-        return unlzw(packed)
-    except (ValueError, IndexError) as error:
-        raise Unusable(f"cannot be unpacked ({error})") from error
+def _reader(pieces: Iterator[bytes]) -> Callable[[int], bytes]:
+    """A `read` over pieces of any length; only the last answer is empty."""
+    left = b""
+
+    def read(count: int) -> bytes:
+        nonlocal left
+        while not left:
+            piece = next(pieces, None)
+            if piece is None:
+                return b""
+            left = piece
+        given, left = left[:count], left[count:]
+        return given
+
+    return read
 
 
-def _from_spreadsheet(packed: bytes) -> bytes:
+def _from_spreadsheet(packed: bytes) -> Iterator[bytes]:
     """The first sheet as the text that Jester's csv holds: ratings have two decimals, no trailing zeros, no header."""
     try:
         import xlrd
@@ -100,7 +166,7 @@ def _from_spreadsheet(packed: bytes) -> bytes:
         raise Unusable("is a spreadsheet, which needs `pip install xlrd`") from error
     try:
         sheet = xlrd.open_workbook(file_contents=packed, logfile=io.StringIO()).sheet_by_index(0)
-        rows = (sheet.row_values(row) for row in range(sheet.nrows))
-        return "".join(",".join(f"{round(value, 2):g}" for value in row) + "\n" for row in rows).encode()
+        for row in range(sheet.nrows):
+            yield (",".join(f"{round(value, 2):g}" for value in sheet.row_values(row)) + "\n").encode()
     except Exception as error:  # xlrd raises whatever a broken file makes it stumble over
         raise Unusable(f"cannot be read as a spreadsheet ({error})") from error
