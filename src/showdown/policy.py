@@ -20,6 +20,8 @@ from showdown.problem import ProblemSpec
 
 State = Any  # a PyTree of arrays; its structure, shapes and dtypes never change
 
+MEAN_DRAWS = 16  # draws whose average stands in for a mean that has no formula
+
 
 def all_finite(state: State) -> jax.Array:
     """Whether every float in it is a finite number, ()."""
@@ -65,6 +67,11 @@ class Thompson(Policy):
     @abstractmethod
     def scores(self, key: jax.Array, state: State, context: jax.Array) -> jax.Array:
         """One draw of every action's value, (num_actions,)."""
+
+    def means(self, key: jax.Array, state: State, context: jax.Array) -> jax.Array:
+        """Every action's expected value, (num_actions,); unless overridden, the average of `MEAN_DRAWS` draws."""
+        draws = jax.vmap(self.scores, in_axes=(0, None, None))(jax.random.split(key, MEAN_DRAWS), state, context)
+        return draws.mean(axis=0)
 
     def act(self, key: jax.Array, state: State, context: jax.Array, step: jax.Array) -> jax.Array:
         return jnp.argmax(self.scores(key, state, context)).astype(jnp.int32)

@@ -33,11 +33,11 @@ def batch_formula(policy: NeuralLinear, features: np.ndarray, rewards: np.ndarra
 
 def assert_posterior(state, action, expected):
     mean, covariance, shape, rate = expected
-    np.testing.assert_allclose(state.regressions.mean[action], mean, rtol=2e-3, atol=2e-4)
-    root = np.asarray(state.regressions.root[action], np.float64)
+    np.testing.assert_allclose(state.belief.regressions.mean[action], mean, rtol=2e-3, atol=2e-4)
+    root = np.asarray(state.belief.regressions.root[action], np.float64)
     np.testing.assert_allclose(root.T @ root, covariance, rtol=5e-3, atol=1e-3 * np.abs(covariance).max())
-    assert float(state.noise.shape[action]) == pytest.approx(shape)
-    assert float(state.noise.rate[action]) == pytest.approx(rate, rel=1e-3)
+    assert float(state.belief.noise.shape[action]) == pytest.approx(shape)
+    assert float(state.belief.noise.rate[action]) == pytest.approx(rate, rel=1e-3)
 
 
 def test_posterior_is_the_batch_formula_after_a_training_and_after_each_step(history):

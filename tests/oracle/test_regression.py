@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from showdown.beliefs.linear import LinearState
 from showdown.config import core
 from showdown.keys import named_key
 from showdown.policies import policies
-from showdown.policies.linear import LinearKnownNoise, LinearState, LinearUnknownNoise
+from showdown.policies.linear import LinearKnownNoise, LinearUnknownNoise
 from showdown.posteriors import regression
 from showdown.problem import ProblemSpec
 
@@ -184,7 +185,7 @@ def test_diagonals(name):
     policy, data = linear(name), correlated_data()
     state = learn(policy, data)
     design = jnp.append(jnp.asarray(data.contexts[0]), 1.0)
-    variances = policy.sampling_variance(state, design)
+    variances = policy.belief.sampling_variance(state, design)
     for action in range(NUM_ACTIONS):
         exact = closed_form(policy, data, action)
         if "Prec" in name:

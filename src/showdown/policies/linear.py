@@ -19,71 +19,47 @@ Cost per step O(num_actions·dim²), memory 2·num_actions·dim² floats per tri
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from abc import abstractmethod
 
 import jax
-import jax.numpy as jnp
 
+from showdown.beliefs.features import PlainContexts
+from showdown.beliefs.linear import Covariance, GaussianLinear, Linear, LinearState, StudentLinear
 from showdown.config import config, log, param, positive
 from showdown.policies.registry import policies
 from showdown.policies.shared.references import PAPER
-from showdown.policies.wrappers import EpsilonGreedy, WarmUp
+from showdown.policies.wrappers import Duel, EpsilonGreedy, WarmUp
 from showdown.policy import Policy, Thompson
-from showdown.posteriors import regression
 from showdown.problem import ProblemSpec
-
-Covariance = Literal["full", "diagonal", "precision-diagonal"]
-
-
-class LinearState(NamedTuple):
-    regressions: regression.Regressions
-    lost: jax.Array  # (num_actions, dim, dim) what rounding took from the roots
-    diagonal: Any  # (num_actions, dim) diag Σ or diag Σ⁻¹ for the diagonal versions, None for the full one
-    noise: Any  # a NoiseBelief where the noise is unknown, None where it is known
 
 
 class _Linear(Thompson):
-    """What known and unknown noise share."""
+    """A linear belief about the context and a constant; its fields are the belief's, as the paper's rows name them."""
 
     reference = PAPER
-    covariance: Covariance
-    prior_precision: float
     intercept: bool
 
-    def init(self, key: jax.Array, spec: ProblemSpec) -> LinearState:
-        dim = spec.context_dim + self.intercept
-        start = {"full": None, "diagonal": 1 / self.prior_precision, "precision-diagonal": self.prior_precision}
-        level = start[self.covariance]
-        regressions = regression.prior(spec.num_actions, dim, self.prior_precision)
-        return LinearState(
-            regressions=regressions,
-            lost=jnp.zeros_like(regressions.root),
-            diagonal=None if level is None else jnp.full((spec.num_actions, dim), level, jnp.float32),
-            noise=None,
-        )
+    @property
+    @abstractmethod
+    def belief(self) -> Linear:
+        """The belief that these fields describe."""
 
     def design(self, context: jax.Array) -> jax.Array:
-        return jnp.append(context, 1.0) if self.intercept else context
+        return PlainContexts(intercept=self.intercept).design(None, context)
 
-    def sampling_variance(self, state: LinearState, design: jax.Array) -> jax.Array:
-        """Variance of xᵀβ for each action under unit noise, from the covariance this version samples with."""
-        if self.covariance == "full":
-            return regression.variance(state.regressions, design)
-        diagonal = state.diagonal if self.covariance == "diagonal" else 1 / state.diagonal
-        return jnp.sum(diagonal * design**2, axis=-1)
+    def init(self, key: jax.Array, spec: ProblemSpec) -> LinearState:
+        return self.belief.init(spec.num_actions, spec.context_dim + self.intercept)
 
-    def absorb(
-        self, state: LinearState, action: jax.Array, design: jax.Array, target: jax.Array
-    ) -> tuple[LinearState, jax.Array]:
-        regressions, lost, surprise = regression.absorb_compensated(
-            state.regressions, state.lost, action, design, target
-        )
-        diagonal = state.diagonal
-        if self.covariance == "diagonal":
-            diagonal = diagonal.at[action].set(regression.marginal_variances(regressions, action))
-        elif self.covariance == "precision-diagonal":
-            diagonal = diagonal.at[action].add(design**2)
-        return state._replace(regressions=regressions, lost=lost, diagonal=diagonal), surprise
+    def scores(self, key: jax.Array, state: LinearState, context: jax.Array) -> jax.Array:
+        return self.belief.draw(key, state, self.design(context))
+
+    def means(self, key: jax.Array, state: LinearState, context: jax.Array) -> jax.Array:
+        return self.belief.moments(state, self.design(context)).mean
+
+    def update(
+        self, key: jax.Array, state: LinearState, context: jax.Array, action: jax.Array, reward: jax.Array
+    ) -> LinearState:
+        return self.belief.observe(state, self.design(context), action, reward)[0]
 
 
 @config
@@ -95,16 +71,11 @@ class LinearKnownNoise(_Linear):
     noise_variance: float = param(0.25, "σ²: assumed variance of rewards", positive, log(1e-3, 10))
     intercept: bool = param(True, "append a constant 1 to the context")
 
-    def scores(self, key: jax.Array, state: LinearState, context: jax.Array) -> jax.Array:
-        design = self.design(context)
-        mean = regression.predict(state.regressions, design)
-        return mean + jnp.sqrt(self.sampling_variance(state, design)) * jax.random.normal(key, mean.shape)
-
-    def update(
-        self, key: jax.Array, state: LinearState, context: jax.Array, action: jax.Array, reward: jax.Array
-    ) -> LinearState:
-        deviation = jnp.sqrt(self.noise_variance)
-        return self.absorb(state, action, self.design(context) / deviation, reward / deviation)[0]
+    @property
+    def belief(self) -> GaussianLinear:
+        return GaussianLinear(
+            covariance=self.covariance, prior_precision=self.prior_precision, noise_variance=self.noise_variance
+        )
 
 
 @config
@@ -112,7 +83,7 @@ class LinearGreedy(LinearKnownNoise):
     """The action with the best mean; no exploration of its own."""
 
     def scores(self, key: jax.Array, state: LinearState, context: jax.Array) -> jax.Array:
-        return regression.predict(state.regressions, self.design(context))
+        return self.means(key, state, context)
 
 
 @config
@@ -127,24 +98,13 @@ class LinearUnknownNoise(_Linear):
     noise_rate: float = param(6.0, "b0: its rate", positive, log(1e-2, 1e2))
     intercept: bool = param(True, "append a constant 1 to the context")
 
-    def init(self, key: jax.Array, spec: ProblemSpec) -> LinearState:
-        ones = jnp.ones(spec.num_actions)
-        noise = regression.NoiseBelief(self.noise_shape * ones, self.noise_rate * ones)
-        return super().init(key, spec)._replace(noise=noise)
-
-    def scores(self, key: jax.Array, state: LinearState, context: jax.Array) -> jax.Array:
-        design = self.design(context)
-        shape, rate = state.noise
-        spread = jnp.sqrt(rate / shape * self.sampling_variance(state, design))
-        return regression.predict(state.regressions, design) + spread * regression.student_t(key, 2 * shape)
-
-    def update(
-        self, key: jax.Array, state: LinearState, context: jax.Array, action: jax.Array, reward: jax.Array
-    ) -> LinearState:
-        state, surprise = self.absorb(state, action, self.design(context), reward)
-        shape, rate = state.noise
-        return state._replace(
-            noise=regression.NoiseBelief(shape.at[action].add(0.5), rate.at[action].add(surprise / 2))
+    @property
+    def belief(self) -> StudentLinear:
+        return StudentLinear(
+            covariance=self.covariance,
+            prior_precision=self.prior_precision,
+            noise_shape=self.noise_shape,
+            noise_rate=self.noise_rate,
         )
 
 
@@ -187,3 +147,4 @@ policies.add("LinFullDiagPost-SL", _unknown("diagonal", 39.94, 0.03, 39.74), bas
 policies.add("LinFullDiagPrecPost", _unknown("precision-diagonal", 6.0, 6.0, 0.25), base="LinFullPost")
 policies.add("LinFullDiagPrecPost-MR", _unknown("precision-diagonal", 0.23, 21.23, 2.21), base="LinFullDiagPrecPost")
 policies.add("LinFullDiagPrecPost-SL", _unknown("precision-diagonal", 4.25, 0.073, 13.07), base="LinFullDiagPrecPost")
+policies.add("LinFullPost-Duel", WarmUp(inner=Duel(inner=LinearUnknownNoise())), base="LinFullPost")

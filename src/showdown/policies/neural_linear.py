@@ -25,15 +25,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import jax
-import jax.numpy as jnp
 
+from showdown.beliefs.linear import LinearState, StudentLinear
 from showdown.config import at_least, config, integers, log, param, positive
 from showdown.keys import role_key
 from showdown.policies.registry import policies
 from showdown.policies.shared.rms_network import RMSNetwork
-from showdown.policies.wrappers import WarmUp
+from showdown.policies.wrappers import Duel, WarmUp
 from showdown.policy import History, Policy
-from showdown.posteriors import moments, network, regression
+from showdown.posteriors import moments, network
 from showdown.posteriors.network import Network
 from showdown.posteriors.training import Fit, Precision, precision_scope
 from showdown.problem import ProblemSpec
@@ -44,8 +44,7 @@ TOGETHER = 8  # chunks whose features are held at once
 
 class NeuralLinearState(NamedTuple):
     fit: Fit
-    regressions: regression.Regressions
-    noise: regression.NoiseBelief
+    belief: LinearState
 
 
 @config
@@ -59,14 +58,19 @@ class NeuralLinear(RMSNetwork):
     noise_rate: float = param(3.0, "b0: its rate", positive, log(1e-2, 1e2))
     posterior_precision: Precision = param("highest", "of features and Gram matrices: highest is full float32")
 
+    @property
+    def belief(self) -> StudentLinear:
+        """What is believed of the last layer; rounding is not compensated, since every refit starts afresh."""
+        return StudentLinear(
+            prior_precision=self.prior_precision,
+            noise_shape=self.noise_shape,
+            noise_rate=self.noise_rate,
+            compensated=False,
+        )
+
     def init(self, key: jax.Array, spec: ProblemSpec) -> NeuralLinearState:
         width = self.sizes(spec)[-1][0]
-        ones = jnp.ones(spec.num_actions)
-        return NeuralLinearState(
-            fit=self.init_fit(key, spec),
-            regressions=regression.prior(spec.num_actions, width, self.prior_precision),
-            noise=regression.NoiseBelief(self.noise_shape * ones, self.noise_rate * ones),
-        )
+        return NeuralLinearState(self.init_fit(key, spec), self.belief.init(spec.num_actions, width))
 
     def features(self, parameters: Network, contexts: jax.Array) -> jax.Array:
         """z, (…, width)."""
@@ -74,19 +78,16 @@ class NeuralLinear(RMSNetwork):
             return network.features(parameters, contexts)
 
     def scores(self, key: jax.Array, state: NeuralLinearState, context: jax.Array) -> jax.Array:
-        design = self.features(state.fit.parameters, context)
-        shape, rate = state.noise
-        spread = jnp.sqrt(rate / shape * regression.variance(state.regressions, design))
-        return regression.predict(state.regressions, design) + spread * regression.student_t(key, 2 * shape)
+        return self.belief.draw(key, state.belief, self.features(state.fit.parameters, context))
+
+    def means(self, key: jax.Array, state: NeuralLinearState, context: jax.Array) -> jax.Array:
+        return self.belief.moments(state.belief, self.features(state.fit.parameters, context)).mean
 
     def update(
         self, key: jax.Array, state: NeuralLinearState, context: jax.Array, action: jax.Array, reward: jax.Array
     ) -> NeuralLinearState:
         design = self.features(state.fit.parameters, context)
-        regressions, surprise = regression.absorb(state.regressions, action, design, reward)
-        shape, rate = state.noise
-        noise = regression.NoiseBelief(shape.at[action].add(0.5), rate.at[action].add(surprise / 2))
-        return state._replace(regressions=regressions, noise=noise)
+        return state._replace(belief=self.belief.observe(state.belief, design, action, reward)[0])
 
     def refit(self, key: jax.Array, state: NeuralLinearState, history: History) -> NeuralLinearState:
         fit = self.train(role_key(key, "fit"), state.fit, self.batches(history))
@@ -99,13 +100,12 @@ class NeuralLinear(RMSNetwork):
             rows,
             history.actions,
             history.count,
-            *state.regressions.mean.shape,
+            *state.belief.regressions.mean.shape,
             chunk=CHUNK,
             together=TOGETHER,
             precision=self.posterior_precision,
         )
-        regressions, noise = moments.posterior(collected, self.prior_precision, self.noise_shape, self.noise_rate)
-        return NeuralLinearState(fit, regressions, noise)
+        return NeuralLinearState(fit, self.belief.rebuild(state.belief, collected))
 
 
 def _neural_linear(noise_shape: float, noise_rate: float, prior_precision: float, training_steps: int) -> Policy:
@@ -122,3 +122,4 @@ def _neural_linear(noise_shape: float, noise_rate: float, prior_precision: float
 policies.add("NeuralLinear", _neural_linear(3.0, 3.0, 0.25, 20))
 policies.add("NeuralLinear-MR", _neural_linear(12.0, 30.0, 23.0, 50), base="NeuralLinear")
 policies.add("NeuralLinear-SL", _neural_linear(38.0, 1.0, 1.5, 20), base="NeuralLinear")
+policies.add("NeuralLinear-Duel", WarmUp(inner=Duel(inner=NeuralLinear())), base="NeuralLinear")

@@ -10,7 +10,8 @@ import jax.numpy as jnp
 from showdown.config import between, config, integers, linear, log, non_negative, param, probability, required
 from showdown.errors import UsageError
 from showdown.keys import role_key
-from showdown.policy import History, Policy, State
+from showdown.policies.shared.duel import duel
+from showdown.policy import History, Policy, State, Thompson
 from showdown.problem import ProblemSpec
 
 
@@ -87,3 +88,27 @@ class EpsilonGreedy(Wrapper):
         explore = jax.random.uniform(role_key(key, "coin")) < self.probability(step)
         random = jax.random.randint(role_key(key, "random action"), (), 0, state.num_actions)
         return jnp.where(explore, random, chosen)
+
+
+@config
+class Duel(Wrapper):
+    """Play the larger of two draws: that of the action with the best mean, the leader, and that of a random rival.
+
+    Thompson sampling over k actions compares the leader with k − 1 others at every step, and any of them may win by
+    luck, so it explores about k − 1 times as often as with two actions. With two actions a duel is Thompson sampling.
+    Related: top-two Thompson sampling (Russo 2016), which draws leader and rival from the belief itself.
+    """
+
+    inner: Policy = param(required, "the Thompson policy whose values are drawn")
+
+    def check(self) -> None:
+        super().check()
+        if not isinstance(self.inner, Thompson):
+            kind = type(self.inner).__name__
+            raise UsageError(f"a duel needs a policy that draws a value for every action, and {kind} does not")
+
+    def act(self, key: jax.Array, state: WrappedState, context: jax.Array, step: jax.Array) -> jax.Array:
+        assert isinstance(self.inner, Thompson)
+        means = self.inner.means(role_key(key, "means"), state.inner, context)
+        draws = self.inner.scores(role_key(key, "draws"), state.inner, context)
+        return duel(role_key(key, "rival"), means, draws)

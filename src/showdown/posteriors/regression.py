@@ -50,6 +50,16 @@ def variance(regressions: Regressions, design: jax.Array) -> jax.Array:
     return jnp.sum(projected**2, axis=-1)
 
 
+def variance_at(regressions: Regressions, index: jax.Array, design: jax.Array) -> jax.Array:
+    """v of one regression, (); the roots of the others are not read."""
+    return jnp.sum(jnp.einsum("ij,j->i", regressions.root[index], design, precision="highest") ** 2)
+
+
+def predict_at(regressions: Regressions, index: jax.Array, design: jax.Array) -> jax.Array:
+    """The posterior mean of xᵀβ for one regression, ()."""
+    return jnp.sum(regressions.mean[index] * design)
+
+
 def absorb(
     regressions: Regressions, index: jax.Array, design: jax.Array, target: jax.Array
 ) -> tuple[Regressions, jax.Array]:

@@ -1,0 +1,127 @@
+"""The last layer of a small network, beside the context itself and a constant.
+
+The network learns to predict the rewards of all actions, in units of their root mean square, by Adam with decoupled
+weight decay: one update for each context seen, on batches drawn from all of history. Its inputs are the scaled context
+and a constant, so that layer norm keeps the length of a context. It is trained often at first and less often later:
+after every `refit_every` contexts up to 1,000, after five times as many up to 4,000, then after ten times as many.
+
+Cost per refit: `refit_every` (times 1, 5 or 10) updates of 6·batch_size·weights operations.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from showdown.beliefs.features import ContextScale, Features, scaled_design
+from showdown.config import at_least, config, integers, log, non_negative, param, positive, sizes
+from showdown.history import Batch, History
+from showdown.keys import role_key
+from showdown.posteriors import network, training
+from showdown.posteriors.draws import cut, total
+from showdown.posteriors.network import Network
+from showdown.posteriors.training import Fit, Precision, precision_scope
+from showdown.problem import ProblemSpec
+
+STAGES = ((1000, 1), (4000, 5))  # up to so many contexts, refit after so many times `refit_every`
+LAST_STAGE = 10
+STRIDE = 20  # training steps between two looks at the end of the loop; divides every number of steps it is given
+
+
+class NetworkState(NamedTuple):
+    fit: Fit
+    contexts: ContextScale
+    squares: jax.Array  # () sum of squared rewards
+
+
+@config
+class NetworkFeatures(Features):
+    """[last hidden layer / √width, context / (scale·√context_dim), 1]."""
+
+    hidden_layers: tuple[int, ...] = param((100, 100), "units of each hidden layer", sizes)
+    layer_norm: bool = param(True, "normalise the units of each hidden layer")
+    refit_every: int = param(20, "contexts between trainings, at first", at_least(1), integers(10, 100))
+    batch_size: int = param(256, "examples per update", at_least(1), integers(32, 512))
+    learning_rate: float = param(1e-3, "of Adam, constant", positive, log(1e-4, 1e-2))
+    weight_decay: float = param(
+        0.03, "weights shrink by learning_rate times this per update", non_negative, log(1e-3, 1.0)
+    )
+    feature_precision: Precision = param("highest", "of features and Gram matrices: highest is full float32")
+    training_precision: Precision = param("default", "of training: default is TF32 on a GPU")
+
+    def dim(self, spec: ProblemSpec) -> int:
+        return self.hidden_layers[-1] + spec.context_dim + 1
+
+    def init(self, key: jax.Array, spec: ProblemSpec) -> NetworkState:
+        start = he_network(
+            key, network.layer_sizes(spec.context_dim + 1, self.hidden_layers, spec.num_actions), self.layer_norm
+        )
+        return NetworkState(training.begin(start, self._direction()), ContextScale.start(), jnp.float32(0.0))
+
+    def design(self, state: NetworkState, contexts: jax.Array) -> jax.Array:
+        plain = scaled_design(state.contexts, contexts)
+        with precision_scope(self.feature_precision):
+            features = network.features(state.fit.parameters, _inputs(plain))
+        return jnp.concatenate([features / jnp.sqrt(jnp.float32(features.shape[-1])), plain], axis=-1)
+
+    def observe(self, state: NetworkState, context: jax.Array, reward: jax.Array) -> NetworkState:
+        return state._replace(contexts=state.contexts.observe(context), squares=state.squares + reward**2)
+
+    def _times(self, count: jax.Array) -> jax.Array:
+        """How many times `refit_every` lie between refits after `count` contexts."""
+        times = jnp.int32(LAST_STAGE)
+        for until, value in reversed(STAGES):
+            times = jnp.where(count <= until, value, times)
+        return times
+
+    def due(self, count: jax.Array) -> jax.Array:
+        return count // self.refit_every % self._times(count) == 0
+
+    def refit(self, key: jax.Array, state: NetworkState, history: History) -> NetworkState:
+        scale = state.contexts.refit()
+        unit = jnp.sqrt(state.squares / jnp.maximum(state.contexts.seen, 1.0))
+        unit = jnp.where(unit > 0, unit, 1.0)
+
+        def loss(key: jax.Array, parameters: Network, batch: Batch) -> jax.Array:
+            predicted = network.predict(parameters, _inputs(scaled_design(scale, batch.contexts)))
+            played = network.of_played(predicted, batch.actions)
+            return training.mean_squared_error(played, batch.rewards / unit)
+
+        with precision_scope(self.training_precision):
+            fit = training.train(
+                role_key(key, "train"),
+                state.fit,
+                self.refit_every * self._times(history.count),
+                draw=lambda key: history.sample(key, self.batch_size),
+                loss=loss,
+                direction=self._direction(),
+                rate=lambda updates: jnp.asarray(self.learning_rate, jnp.float32),
+                stride=STRIDE if self.refit_every % STRIDE == 0 else 1,
+            )
+        return NetworkState(fit, scale, state.squares)
+
+    def _direction(self) -> optax.GradientTransformation:
+        return optax.chain(optax.scale_by_adam(), optax.add_decayed_weights(self.weight_decay))
+
+
+def _inputs(plain: jax.Array) -> jax.Array:
+    """What the network sees: the scaled context with a root mean square of one per feature, and the constant."""
+    context, constant = plain[..., :-1], plain[..., -1:]
+    return jnp.concatenate([context * jnp.sqrt(jnp.float32(context.shape[-1])), constant], axis=-1)
+
+
+def he_network(key: jax.Array, layers: list[tuple[int, int]], layer_norm: bool) -> Network:
+    """Normal weights of variance 2 / inputs (He et al. 2015), biases zero."""
+    flat = jax.random.normal(key, (total(list(layers)),))
+    last = len(layers) - 1
+    return tuple(
+        network.Layer(
+            weights * jnp.sqrt(2.0 / inputs),
+            jnp.zeros(outputs),
+            jnp.ones(outputs) if layer_norm and index < last else None,
+        )
+        for index, (weights, (inputs, outputs)) in enumerate(zip(cut(flat, list(layers)), layers, strict=True))
+    )

@@ -1,0 +1,13 @@
+"""The decision of a duel, shared by the wrapper `Duel` and by `Council`."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+
+def duel(key: jax.Array, means: jax.Array, draws: jax.Array) -> jax.Array:
+    """The leader or a random rival, whichever was drawn larger (the leader, on a tie), as an int32 scalar."""
+    leader = jnp.argmax(means)
+    rival = (leader + 1 + jax.random.randint(key, (), 0, means.shape[0] - 1)) % means.shape[0]
+    return jnp.where(draws[rival] > draws[leader], rival, leader).astype(jnp.int32)

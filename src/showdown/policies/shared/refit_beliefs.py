@@ -1,0 +1,75 @@
+"""Refitting features, and rebuilding every belief that sees them from all of history."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from showdown.beliefs.belief import Belief, BeliefState
+from showdown.beliefs.features import Features, FeatureState
+from showdown.history import History
+from showdown.posteriors import moments
+from showdown.posteriors.moments import Moments
+
+CHUNK = 256  # rows of one action
+TOGETHER = 8  # chunks whose designs are held at once
+
+
+class View(NamedTuple):
+    """A belief and what it sees of a design vector: its last `width` numbers."""
+
+    belief: Belief
+    width: int
+
+    def of(self, design: jax.Array) -> jax.Array:
+        return design[..., -self.width :]
+
+
+def refit(
+    features: Features,
+    views: Sequence[View],
+    key: jax.Array,
+    feature_state: FeatureState,
+    states: tuple[BeliefState, ...],
+    history: History,
+) -> tuple[FeatureState, tuple[BeliefState, ...]]:
+    """New features, if they are due, and the beliefs rebuilt on them.
+
+    One pass over history serves all beliefs: the Gram matrix of some columns is a block of that of all.
+    """
+    widest = max(views, key=lambda view: view.width)
+    example = jax.ShapeDtypeStruct((views[0].width,), jnp.float32)
+    num_actions = jax.eval_shape(views[0].belief.moments, states[0], example).mean.shape[0]
+
+    def redo() -> tuple[FeatureState, tuple[BeliefState, ...]]:
+        changed = features.refit(key, feature_state, history)
+
+        def rows(steps: jax.Array) -> tuple[jax.Array, jax.Array]:
+            batch = history.at(steps)
+            return widest.of(features.design(changed, batch.contexts)), batch.rewards
+
+        collected = moments.collect_by_owner(
+            rows,
+            history.actions,
+            history.count,
+            num_actions,
+            widest.width,
+            chunk=CHUNK,
+            together=TOGETHER,
+            precision="highest",
+        )
+        return changed, tuple(
+            view.belief.rebuild(state, last_columns(collected, view.width))
+            for view, state in zip(views, states, strict=True)
+        )
+
+    # `count` is the same for all trials, so this is a real branch, not both sides with a choice between them
+    return jax.lax.cond(features.due(history.count), redo, lambda: (feature_state, states))
+
+
+def last_columns(collected: Moments, width: int) -> Moments:
+    """The moments of the last `width` columns of the design."""
+    return collected._replace(gram=collected.gram[:, -width:, -width:], cross=collected.cross[:, -width:])
