@@ -112,9 +112,9 @@ class Agent:
                 count = np.int32(self.observations)
                 self._state, self._finite = _refit(self.policy, self._key, self._state, *kept, count)
 
-    def diagnostics(self) -> dict[str, float]:
-        """What the policy reports about its state, such as the jitter its matrices needed; 0 means all is well."""
-        return {name: float(value) for name, value in self.policy.diagnostics(self._state).items()}
+    def diagnostics(self) -> dict[str, float | list[float]]:
+        """What the policy says of its state: scalars such as the jitter its matrices needed, and timelines."""
+        return {name: np.asarray(value).tolist() for name, value in self.policy.diagnostics(self._state).items()}
 
     def _checked(self, context: Any) -> np.ndarray:
         array = np.asarray(context, np.float32)

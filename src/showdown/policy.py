@@ -57,7 +57,12 @@ class Policy(Configuration, ABC):
         return state
 
     def diagnostics(self, state: State) -> dict[str, jax.Array]:
-        """Scalars to store with the results, by name, such as the jitter that a matrix needed; 0 means all is well."""
+        """What to keep with the results, by name.
+
+        A scalar, such as how much jitter a matrix needed, where 0 means all is well: the largest of all trials is kept.
+        Or a timeline, one number for each doubling of steps (entry b is about steps 2^b to 2^(b+1) − 1), such as the
+        share of decisions that one of several beliefs made: the mean over trials is kept.
+        """
         return {}
 
 

@@ -51,8 +51,15 @@ class Belief(Configuration, ABC):
         """Learn from one reward; also returns its log density under the belief held before, (): the log evidence."""
 
     @abstractmethod
-    def rebuild(self, state: BeliefState, moments: Moments) -> BeliefState:
-        """The belief after all of the data in `moments`: for designs that changed, as a network's do in training."""
+    def precision(self, moments: Moments) -> jax.Array:
+        """The precision matrix of each action's coefficients given all of the data, (num_actions, dim, dim)."""
+
+    @abstractmethod
+    def rebuild(self, state: BeliefState, moments: Moments, root: jax.Array | None = None) -> BeliefState:
+        """The belief after all of the data in `moments`: for designs that changed, as a network's do in training.
+
+        `root` is the inverse root of `precision`, where the caller has it already (see `moments.inverse_root`).
+        """
 
 
 def log_normal(value: jax.Array, mean: jax.Array, variance: jax.Array) -> jax.Array:

@@ -116,10 +116,13 @@ class GaussianLinear(Linear):
         state, _ = self.absorb(state, action, design / deviation, reward / deviation)
         return state, log_normal(reward, predicted, variance)
 
-    def rebuild(self, state: LinearState, moments: Moments) -> LinearState:
+    def precision(self, moments: Moments) -> jax.Array:
+        return moments.gram / self.noise_variance + self.prior_precision * jnp.eye(moments.gram.shape[-1])
+
+    def rebuild(self, state: LinearState, moments: Moments, root: jax.Array | None = None) -> LinearState:
         gram, cross = moments.gram / self.noise_variance, moments.cross / self.noise_variance
         scaled = moments._replace(gram=gram, cross=cross, square=moments.square / self.noise_variance)
-        regressions, _ = all_at_once.posterior(scaled, self.prior_precision, 1.0, 1.0)
+        regressions, _ = all_at_once.posterior(scaled, self.prior_precision, 1.0, 1.0, root)
         return self.replaced(state, regressions, gram, None)
 
 
@@ -154,6 +157,11 @@ class StudentLinear(Linear):
         noise = regression.NoiseBelief(shape.at[action].add(0.5), rate.at[action].add(surprise / 2))
         return state._replace(noise=noise), evidence
 
-    def rebuild(self, state: LinearState, moments: Moments) -> LinearState:
-        regressions, noise = all_at_once.posterior(moments, self.prior_precision, self.noise_shape, self.noise_rate)
+    def precision(self, moments: Moments) -> jax.Array:
+        return moments.gram + self.prior_precision * jnp.eye(moments.gram.shape[-1])
+
+    def rebuild(self, state: LinearState, moments: Moments, root: jax.Array | None = None) -> LinearState:
+        regressions, noise = all_at_once.posterior(
+            moments, self.prior_precision, self.noise_shape, self.noise_rate, root
+        )
         return self.replaced(state, regressions, moments.gram, noise)

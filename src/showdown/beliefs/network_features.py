@@ -17,7 +17,18 @@ import jax.numpy as jnp
 import optax
 
 from showdown.beliefs.features import ContextScale, Features, scaled_design
-from showdown.config import at_least, config, integers, log, non_negative, param, positive, sizes
+from showdown.config import (
+    at_least,
+    config,
+    integers,
+    linear,
+    log,
+    non_negative,
+    param,
+    positive,
+    probability,
+    sizes,
+)
 from showdown.history import Batch, History
 from showdown.keys import role_key
 from showdown.posteriors import network, training
@@ -33,6 +44,7 @@ STRIDE = 20  # training steps between two looks at the end of the loop; divides 
 
 class NetworkState(NamedTuple):
     fit: Fit
+    averaged: Network  # what features are computed with
     contexts: ContextScale
     squares: jax.Array  # () sum of squared rewards
 
@@ -49,6 +61,9 @@ class NetworkFeatures(Features):
     weight_decay: float = param(
         0.03, "weights shrink by learning_rate times this per update", non_negative, log(1e-3, 1.0)
     )
+    averaging: float = param(
+        0.9, "weight of the last average in the average of weights after each training", probability, linear(0.0, 0.95)
+    )
     feature_precision: Precision = param("highest", "of features and Gram matrices: highest is full float32")
     training_precision: Precision = param("default", "of training: default is TF32 on a GPU")
 
@@ -59,12 +74,12 @@ class NetworkFeatures(Features):
         start = he_network(
             key, network.layer_sizes(spec.context_dim + 1, self.hidden_layers, spec.num_actions), self.layer_norm
         )
-        return NetworkState(training.begin(start, self._direction()), ContextScale.start(), jnp.float32(0.0))
+        return NetworkState(training.begin(start, self._direction()), start, ContextScale.start(), jnp.float32(0.0))
 
     def design(self, state: NetworkState, contexts: jax.Array) -> jax.Array:
         plain = scaled_design(state.contexts, contexts)
         with precision_scope(self.feature_precision):
-            features = network.features(state.fit.parameters, _inputs(plain))
+            features = network.features(state.averaged, _inputs(plain))
         return jnp.concatenate([features / jnp.sqrt(jnp.float32(features.shape[-1])), plain], axis=-1)
 
     def observe(self, state: NetworkState, context: jax.Array, reward: jax.Array) -> NetworkState:
@@ -101,7 +116,8 @@ class NetworkFeatures(Features):
                 rate=lambda updates: jnp.asarray(self.learning_rate, jnp.float32),
                 stride=STRIDE if self.refit_every % STRIDE == 0 else 1,
             )
-        return NetworkState(fit, scale, state.squares)
+        averaged = jax.tree.map(lambda new, old: new + self.averaging * (old - new), fit.parameters, state.averaged)
+        return NetworkState(fit, averaged, scale, state.squares)
 
     def _direction(self) -> optax.GradientTransformation:
         return optax.chain(optax.scale_by_adam(), optax.add_decayed_weights(self.weight_decay))

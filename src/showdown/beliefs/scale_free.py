@@ -93,8 +93,11 @@ class ScaleFreeLinear(Belief):
         )
         return learned, jnp.where(state.rows.sum() > 0, evidence, 0.0)  # before the first reward there is no scale
 
-    def rebuild(self, state: ScaleFreeState, moments: Moments) -> ScaleFreeState:
-        regressions, noise = all_at_once.posterior(moments, self.prior_precision, 0.0, 0.0)
+    def precision(self, moments: Moments) -> jax.Array:
+        return moments.gram + self.prior_precision * jnp.eye(moments.gram.shape[-1])
+
+    def rebuild(self, state: ScaleFreeState, moments: Moments, root: jax.Array | None = None) -> ScaleFreeState:
+        regressions, noise = all_at_once.posterior(moments, self.prior_precision, 0.0, 0.0, root)
         return state._replace(regressions=regressions, residuals=2 * noise.rate)
 
 

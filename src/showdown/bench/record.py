@@ -16,6 +16,7 @@ FORMAT = 1
 STATUSES = ("done", "diverged", "timeout", "error", "skipped")
 JSON_NAMES = {"concurrent": "beside"}  # what records have called it since before the field had its present name
 MOST_STEPS = 2**31 - 2  # steps are counted in int32
+MOST_DOUBLINGS = 64  # of the steps of a timeline
 MOST_TRIALS = 10**9
 DEEPEST = 40  # a policy wraps a policy: a handful of levels; readers recurse
 _NOT_WRITTEN = ("policy", "problem", "verified")  # a record is listed once under each of its names
@@ -56,6 +57,7 @@ class Record:
     run_seconds: float = 0.0
     batch_trials: int = 0
     diagnostics: dict[str, float] = field(default_factory=dict)  # what the policy says of itself, the largest of trials
+    timelines: dict[str, list[float]] = field(default_factory=dict)  # the same by doublings of steps, mean of trials
     finished: str = ""  # the time, in ISO 8601
     versions: dict[str, Any] = field(default_factory=dict)
     concurrent: int = 0  # processes that played other cells at the same time
@@ -75,7 +77,7 @@ class Record:
         for item in fields(self):
             value = getattr(self, item.name)
             left_out = item.name in _NOT_WRITTEN or (item.name in _IF_DONE and not self.is_done)
-            if not left_out and value is not None and (item.name != "traceback" or value):
+            if not left_out and value is not None and (item.name not in _IF_NOT_EMPTY or value):
                 data[JSON_NAMES.get(item.name, item.name)] = value
         if self.is_done:  # JSON has no word for infinity
             finite = {name: value if math.isfinite(value) else None for name, value in self.diagnostics.items()}
@@ -175,6 +177,13 @@ def _diagnostics(value: Any, name: str) -> dict[str, float]:
     return {key: math.nan if item is None else _number(item, name) for key, item in pairs}
 
 
+def _timelines(value: Any, name: str) -> dict[str, list[float]]:
+    pairs = _mapping(value, name).items()
+    if not all(isinstance(items, list) and len(items) <= MOST_DOUBLINGS for _, items in pairs):
+        raise _refused(name)
+    return {key: [_number(item, name) for item in items] for key, items in pairs}
+
+
 def _deeper_than(value: Any, levels: int) -> bool:
     if not isinstance(value, dict | list):
         return False
@@ -202,6 +211,7 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     "run_seconds": _seconds,
     "batch_trials": _COUNT,
     "diagnostics": _diagnostics,
+    "timelines": _timelines,
     "finished": _text,
     "versions": _mapping,
     "concurrent": _COUNT,
@@ -209,6 +219,10 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     "traceback": _text,
     "table_sha256": _text,
 }
+_IF_NOT_EMPTY = {"traceback", "timelines"}
 _REQUIRED = {"cell", "names", "horizon", "seed", "trials", "identity", "status"}
 _REQUIRED_IF_DONE = {"checkpoints", "compile_seconds", "run_seconds"}
-_IF_DONE = {*_REQUIRED_IF_DONE, "context_dim", "num_actions", "labels", "rows", "batch_trials", "diagnostics"}
+_IF_DONE = {*_REQUIRED_IF_DONE, "context_dim", "num_actions", "labels", "rows", "batch_trials"} | {
+    "diagnostics",
+    "timelines",
+}

@@ -75,6 +75,7 @@ class Store(Reader):
             "run_seconds": outcome.run_seconds,
             "batch_trials": outcome.batch_trials,
             "diagnostics": outcome.largest_diagnostics(),
+            "timelines": outcome.mean_timelines(),
             "table_sha256": record_file.sha256(table),
         }
         self._write(cell, names, {**measured, **about}, table)

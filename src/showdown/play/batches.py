@@ -95,7 +95,8 @@ def play_trials(
         meter.end_batch(bool(failure))
         if not failure:
             batches.recorders.append(mine)
-            batches.diagnostics.append({name: values[..., :wanted] for name, values in ended.items()})
+            asked_for = (slice(None), slice(wanted)) if setting.population else slice(wanted)
+            batches.diagnostics.append({name: values[asked_for] for name, values in ended.items()})
             first += wanted
         elif batches.size == 1 or batch_trials is not None:
             raise TooLargeError(f"memory ran out with {batches.size} trials at a time ({failure.splitlines()[0]})")
@@ -109,7 +110,7 @@ def play_trials(
 def _play_batch(
     setting: Setting, programs: Programs, seed: int, trials: range, recorder: Recorder, progress: Progress
 ) -> dict[str, np.ndarray]:
-    """Play these trials; returns the policy's diagnostics at the end, (trials,) each."""
+    """Play these trials; returns the policy's diagnostics at the end, (trials, …) each."""
     arguments = setting.policy, setting.problem, setting.tables
     episodes, players = programs.start(*arguments, *setting.keys(seed, trials))
     pending = None

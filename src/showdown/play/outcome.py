@@ -27,7 +27,7 @@ class Outcome:
     compile_seconds: float  # 0 when the program was compiled before, in this process
     run_seconds: float
     batch_trials: int  # how many trials ran in parallel
-    diagnostics: dict[str, np.ndarray] = field(default_factory=dict)  # (trials,) each: what the policy says of itself
+    diagnostics: dict[str, np.ndarray] = field(default_factory=dict)  # (trials,) or (trials, doublings) each
     rows: int | None = None  # the most steps a trial of the problem can have; None: no limit
 
     @classmethod
@@ -63,8 +63,14 @@ class Outcome:
         raise AttributeError(f"{type(self).__name__} has no {name!r}; its columns are {', '.join(self.columns)}")
 
     def largest_diagnostics(self) -> dict[str, float]:
-        """Over all trials."""
-        return {name: float(values.max()) for name, values in self.diagnostics.items()}
+        """Of each scalar, over all trials."""
+        return {name: float(values.max()) for name, values in self.diagnostics.items() if values.ndim == 1}
+
+    def mean_timelines(self) -> dict[str, list[float]]:
+        """Of each diagnostic with a number per doubling of steps, over all trials; up to the last step played."""
+        parts = int(self.steps[-1]).bit_length()
+        timelines = {name: values.mean(axis=0) for name, values in self.diagnostics.items() if values.ndim == 2}
+        return {name: values[:parts].tolist() for name, values in timelines.items()}
 
 
 def _joined(parts: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:

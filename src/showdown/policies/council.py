@@ -130,9 +130,9 @@ class Council(Policy):
         features, beliefs = refit(self.features, views, key, state.features, state.beliefs, history)
         return state._replace(features=features, beliefs=beliefs)
 
-    def timeline(self, state: CouncilState) -> dict[str, jax.Array]:
+    def diagnostics(self, state: CouncilState) -> dict[str, jax.Array]:
         shares = state.chosen / jnp.maximum(state.chosen.sum(axis=-1, keepdims=True), 1.0)
-        return {member.name: shares[:, number] for number, member in enumerate(self.members)}
+        return {f"share of {member.name}": shares[:, number] for number, member in enumerate(self.members)}
 
     def _views(self, dim: int, context_dim: int) -> list[View]:
         widths = {"context": context_dim + 1, "all": dim}

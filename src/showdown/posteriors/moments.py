@@ -129,11 +129,16 @@ def posterior(
     prior_precision: jax.Array | float,
     noise_shape: jax.Array | float,
     noise_rate: jax.Array | float,
+    root: jax.Array | None = None,
 ) -> tuple[Regressions, NoiseBelief]:
-    """The regressions and the beliefs about their noise, given all the data in `moments`."""
+    """The regressions and the beliefs about their noise, given all the data in `moments`.
+
+    `root` is the inverse root of the precision matrices, where the caller has it already.
+    """
     dim = moments.gram.shape[-1]
     precision_matrix = moments.gram + prior_precision * jnp.eye(dim)  # P
-    root = inverse_root(precision_matrix)
+    if root is None:
+        root = inverse_root(precision_matrix)
     whitened = jnp.einsum("kij,ki->kj", root, moments.cross, precision="highest")
     mean = jnp.einsum("kij,kj->ki", root, whitened, precision="highest")
     # yᵀy − 2μᵀf + μᵀPμ equals yᵀy − μᵀPμ at the exact mean, and errs only to second order in that of the computed one

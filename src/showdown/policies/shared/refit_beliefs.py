@@ -61,13 +61,27 @@ def refit(
             together=TOGETHER,
             precision="highest",
         )
+        parts = [last_columns(collected, view.width) for view in views]
+        roots = inverse_roots([view.belief.precision(part) for view, part in zip(views, parts, strict=True)])
         return changed, tuple(
-            view.belief.rebuild(state, last_columns(collected, view.width))
-            for view, state in zip(views, states, strict=True)
+            view.belief.rebuild(state, part, root)
+            for view, state, part, root in zip(views, states, parts, roots, strict=True)
         )
 
     # `count` is the same for all trials, so this is a real branch, not both sides with a choice between them
     return jax.lax.cond(features.due(history.count), redo, lambda: (feature_state, states))
+
+
+def inverse_roots(precisions: Sequence[jax.Array]) -> list[jax.Array]:
+    """`moments.inverse_root` of several stacks of matrices in one call.
+
+    Smaller matrices are padded with an identity in front: two factorisations in one loop have hung XLA on two cores.
+    """
+    widths = [matrix.shape[-1] for matrix in precisions]
+    identity = jnp.tile(jnp.eye(max(widths)), (len(precisions[0]), 1, 1))
+    padded = [identity.at[:, -width:, -width:].set(matrix) for width, matrix in zip(widths, precisions, strict=True)]
+    roots = jnp.split(moments.inverse_root(jnp.concatenate(padded)), len(precisions))
+    return [root[:, -width:, -width:] for width, root in zip(widths, roots, strict=True)]
 
 
 def last_columns(collected: Moments, width: int) -> Moments:
