@@ -76,7 +76,8 @@ class Agent:
         check_state(policy, ProblemSpec(context_dim, num_actions))
         self.policy, self.spec = policy, ProblemSpec(context_dim, num_actions)
         self._key = named_key(seed, "agent", "policy") if key is None else key
-        self._state = block.init(policy, self._key, self.spec)
+        # a policy may start two parts of its state with one array; only distinct ones can be donated to an update
+        self._state = jax.tree.map(jnp.copy, block.init(policy, self._key, self.spec))
         self._finite: Any = True  # whether the state is; on the device, and looked at when the next action is asked for
         self.decisions = 0  # how often it chose
         self.observations = 0  # how often it learned

@@ -60,7 +60,7 @@ class EarnedChoice(Configuration):
         pooled = state.earned.sum() / jnp.maximum(state.times.sum(), TINY)
         supported = (state.evidence == state.evidence.max()) & (state.evidence > state.evidence.min())
         weight = state.times + self.pseudo_rewards
-        mean = (state.earned + self.pseudo_rewards * (pooled + self.lean * unit * supported)) / weight
+        mean = (state.earned + self.pseudo_rewards * (pooled + self.lean * unit * supported.astype(jnp.float32))) / weight
         return jnp.argmax(mean + self.spread * unit / jnp.sqrt(weight) * jax.random.normal(key, (members,)))
 
     def observe(
@@ -68,13 +68,13 @@ class EarnedChoice(Configuration):
     ) -> ChoiceState:
         """Learn from one reward; `evidence` and `leaders` are each member's, (members,)."""
         differ = (leaders != leaders[0]).any()
-        number = state.disagreements + differ
+        number = state.disagreements + differ.astype(jnp.float32)
         keep = jnp.where(differ, ((number - 1) / jnp.maximum(number, 1.0)) ** self.forgetting, 1.0)
         credited = differ & (leaders == action)
         return ChoiceState(
             evidence=state.evidence + evidence,
             earned=keep * state.earned + jnp.where(credited, reward, 0.0),
-            times=keep * state.times + credited,
+            times=keep * state.times + credited.astype(jnp.float32),
             disagreements=number,
             squares=state.squares + reward**2,
             seen=state.seen + 1,

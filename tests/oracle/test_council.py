@@ -1,0 +1,109 @@
+"""Council: no unit matters, it finds out which belief to follow, and its timeline adds up."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from showdown.beliefs.network_features import NetworkFeatures
+from showdown.beliefs.scale_free import ScaleFreeLinear
+from showdown.config import config, from_json, param, to_json
+from showdown.errors import UsageError
+from showdown.keys import role_key
+from showdown.policies import policies
+from showdown.policies.council import Council, Member
+from showdown.policies.linear import LinearUnknownNoise
+from showdown.policies.uniform import Uniform
+from showdown.policies.wrappers import Duel, WarmUp
+from showdown.problem import Problem, ProblemSpec, Round
+from showdown.simulate import simulate
+
+
+class Contexts(NamedTuple):
+    all: jax.Array  # (horizon, 2)
+    noise: jax.Array  # (horizon, 3)
+
+
+@config
+class Units(Problem):
+    """Three actions, the best one by a product of two features, so that a line cannot tell; in any units."""
+
+    context_unit: float = param(1.0, "contexts are multiplied by this")
+    reward_unit: float = param(1.0, "rewards are multiplied by this")
+    horizon: int = param(240, "steps of one trial")
+
+    def spec(self, tables: object) -> ProblemSpec:
+        return ProblemSpec(2, 3)
+
+    def begin(self, key: jax.Array, tables: object) -> Contexts:
+        # keys that do not depend on the units: `simulate` derives them from all fields
+        fixed = jax.random.key(7, impl="threefry2x32")
+        contexts = jax.random.normal(role_key(fixed, "contexts"), (self.horizon, 2))
+        return Contexts(contexts, 0.1 * jax.random.normal(role_key(fixed, "noise"), (self.horizon, 3)))
+
+    def round(self, step: jax.Array, episode: Contexts, tables: object) -> Round:
+        context = episode.all[step]
+        product = jnp.where(context[0] * context[1] > 0, 1.0, 0.0)
+        means = jnp.stack([product, 1 - product, jnp.float32(0.4)])
+        return Round(self.context_unit * context, self.reward_unit * (means + episode.noise[step]), means)
+
+
+def small(**fields) -> Council:
+    return Council(features=NetworkFeatures(hidden_layers=(8, 8), batch_size=16), **fields)
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return simulate(WarmUp(inner=small()), Units(), trials=1, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("context_unit", "reward_unit"), [(0.01, 1.0), (1.0, 1000.0), (0.01, 1000.0), (1 / 128, 1024.0)]
+)
+def test_no_unit_changes_an_action(context_unit, reward_unit, monkeypatch):
+    monkeypatch.setattr("showdown.play.setting.problem_identity", lambda problem: "units", raising=True)
+    in_units = Units(context_unit=context_unit, reward_unit=reward_unit)
+    own = simulate(WarmUp(inner=small()), Units(), trials=1, seed=0)
+    other = simulate(WarmUp(inner=small()), in_units, trials=1, seed=0)
+    np.testing.assert_array_equal(own.action_counts, other.action_counts)
+    np.testing.assert_allclose(own.curve_expected, other.curve_expected, rtol=1e-5)
+
+
+def test_it_learns_what_its_linear_member_cannot():
+    problem = Units(horizon=600)
+    outcome = simulate(WarmUp(inner=small()), problem, trials=3, seed=1)
+    uniform = simulate(Uniform(), problem, trials=3, seed=1)
+    assert outcome.cumulative_expected.mean() < 0.6 * uniform.cumulative_expected.mean()
+
+
+def test_shares_of_members_add_up_to_one(plain):
+    timelines = plain.mean_timelines()
+    assert set(timelines) == {"share of linear", "share of network"}
+    total = np.sum(list(timelines.values()), axis=0)
+    assert len(total) == 8  # 240 steps are 8 doublings
+    np.testing.assert_allclose(total, 1.0, atol=1e-6)
+    assert plain.largest_diagnostics() == {}
+
+
+def test_members_survive_json_and_overrides():
+    council = policies.get("Council[members.1.belief.prior_precision=0.5,doubt=0.3,pseudo_rewards=5]").inner
+    assert [member.belief.prior_precision for member in council.members] == [0.01, 0.5]
+    assert {member.belief.doubt for member in council.members} == {0.3}
+    assert council.choice.pseudo_rewards == 5.0
+    assert from_json(to_json(council)) == council
+    assert jax.tree.structure(council) == jax.tree.structure(Council())
+
+
+def test_what_makes_no_council_and_no_duel_is_refused():
+    with pytest.raises(UsageError, match="at least one member"):
+        Council(members=()).check()
+    twin = Member(name="twin", sees="all", belief=ScaleFreeLinear())
+    with pytest.raises(UsageError, match="same name"):
+        Council(members=(twin, twin)).check()
+    with pytest.raises(UsageError, match="Uniform does not"):
+        Duel(inner=Uniform()).check()
+    Duel(inner=LinearUnknownNoise()).check()
