@@ -58,9 +58,10 @@ class EarnedChoice(Configuration):
         members = len(state.times)
         unit = jnp.sqrt(state.squares / jnp.maximum(state.seen, 1.0))
         pooled = state.earned.sum() / jnp.maximum(state.times.sum(), TINY)
-        supported = (state.evidence == state.evidence.max()) & (state.evidence > state.evidence.min())
+        best = (state.evidence == state.evidence.max()) & (state.evidence > state.evidence.min())
+        imagined = pooled + self.lean * unit * best.astype(jnp.float32)
         weight = state.times + self.pseudo_rewards
-        mean = (state.earned + self.pseudo_rewards * (pooled + self.lean * unit * supported.astype(jnp.float32))) / weight
+        mean = (state.earned + self.pseudo_rewards * imagined) / weight
         return jnp.argmax(mean + self.spread * unit / jnp.sqrt(weight) * jax.random.normal(key, (members,)))
 
     def observe(
