@@ -11,7 +11,9 @@ import numpy as np
 from showdown.policy import Policy, State
 
 TRIES = 8  # draws before an available action is taken at random
-ROWS_AT_ONCE = 256
+# Draws times actions scored together. On a CPU, jaxlib 0.10.2 gives silently wrong sums where a fused reduction has
+# more than 32,768 results (github.com/jax-ml/jax/issues/39103).
+SCORES_AT_ONCE = 1 << 14
 
 
 def act_among(
@@ -41,17 +43,18 @@ def act_probabilities(
 
     What falls on actions that are not available is divided among the others in proportion, as if drawn again.
     """
-    actions = np.asarray(_drawn(policy, key, state, contexts, step, draws=draws))
     rows, num_actions = allowed.shape
+    at_once = max(1, SCORES_AT_ONCE // (draws * num_actions))
+    actions = np.asarray(_drawn(policy, key, state, contexts, step, draws=draws, at_once=at_once))
     places = np.arange(rows)[:, None] * num_actions + actions
     counts = np.bincount(places.ravel(), minlength=rows * num_actions).reshape(rows, num_actions) * allowed
     counts = np.where(counts.any(axis=1, keepdims=True), counts, allowed)  # none of them drawn: all alike
     return counts / counts.sum(axis=1, keepdims=True)
 
 
-@partial(jax.jit, static_argnames="draws")
+@partial(jax.jit, static_argnames=("draws", "at_once"))
 def _drawn(
-    policy: Policy, key: jax.Array, state: State, contexts: jax.Array, step: jax.Array, *, draws: int
+    policy: Policy, key: jax.Array, state: State, contexts: jax.Array, step: jax.Array, *, draws: int, at_once: int
 ) -> jax.Array:
     """(rows, draws) actions."""
 
@@ -61,4 +64,4 @@ def _drawn(
         return jax.vmap(lambda each: policy.act(each, state, context, step))(keys)
 
     rows = jnp.arange(contexts.shape[0], dtype=jnp.int32)
-    return jax.lax.map(one_row, (rows, contexts), batch_size=ROWS_AT_ONCE)
+    return jax.lax.map(one_row, (rows, contexts), batch_size=at_once)
