@@ -167,7 +167,7 @@ def test_a_log_of_the_policys_own_decisions_is_replayed_whole(population):
 
 
 def test_a_frozen_policy_acts_on_every_row_by_its_own_context():
-    """Action 3 alone pays, where the first number is positive. jaxlib 0.10.2 mixes up rows where too many go at once."""
+    """Action 3 alone pays, where the first number is positive. jaxlib 0.10.2 mixes up rows where many go at once."""
     draw, rows, actions = np.random.default_rng(0), 1200, 10
     contexts = draw.normal(size=(rows, 20)).astype(np.float32)
     taken = draw.integers(actions, size=rows).astype(np.int32)
