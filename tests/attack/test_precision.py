@@ -45,6 +45,15 @@ def test_rewards_that_float32_holds_are_taken_as_they_are(frame):
     np.testing.assert_array_equal(found.payoffs, frame[["a", "b"]].to_numpy().astype(np.float32))
 
 
+@pytest.mark.parametrize(("step", "kept"), [(1, False), (1000, False), (10**9, True)])
+def test_contexts_that_even_float64_loses_are_dropped_with_the_reason(step, kept):
+    times = 1_700_000_000_000_000_000 + step * (np.arange(50) ** 2 % 37)
+    frame = pd.DataFrame({"time": times, "x": np.arange(50) % 7, "kind": np.arange(50) % 2})
+    column = as_bandit_table(frame, label="kind").columns[0]
+    assert (column.treatment == "number") == kept
+    assert ("subtract a constant" in column.note) == (not kept)
+
+
 def test_one_huge_cost_is_no_offset():
     frame = pd.DataFrame({"x": np.arange(9.0), "kind": list("abc") * 3})
     assert as_bandit_table(frame, label="kind", costs="b:1e30").payoffs.min() == np.float32(-1e30)

@@ -6,7 +6,8 @@
   `written_values`. Dates (datetime columns too, and text written 2024-01-31) are days since the first, times hours.
 - Everything else is categorical, missing being a category of its own. Two categories make one 0/1 column, more make one
   column each; of more than 100, the 99 commonest are kept and the rest gathered as "other".
-- Dropped: constant columns, columns without a value, nested values, and what looks like the name of a row.
+- Dropped: constant columns, columns without a value or with differences that float64 loses, nested values, and what
+  looks like the name of a row.
 
 Numbers are centred and scaled here in float64, so that a column of large numbers keeps its digits in float32; a
 problem standardises them again on the rows of each trial. What was found is kept as a rule (`column_rules`), which
@@ -104,6 +105,8 @@ def _number(series: pd.Series, values: np.ndarray, *, keep: bool, first: str = "
     present = values[~missing]
     if not present.size:
         return _dropped(series, "has no finite values")
+    if _differences_are_lost(series, present):
+        return _dropped(series, "differs too little for its size, even in float64: subtract a constant first")
     rule = NumberRule.fit(str(series.name), values, first, writing)
     notes = [example(writing)] if writing else []
     if not rule.dims:
@@ -116,6 +119,13 @@ def _number(series: pd.Series, values: np.ndarray, *, keep: bool, first: str = "
     treatment = "date" if first else "time" if writing == TIME else "number"
     column = Column(str(series.name), treatment, rule.dims, int(missing.sum()), "; ".join(notes))
     return Encoded(column, rule, rule.block(values))
+
+
+def _differences_are_lost(series: pd.Series, present: np.ndarray) -> bool:
+    """Whether float64, in which numbers are centred, holds the differences to less than 1 %: nanoseconds since 1970."""
+    if present.min() == present.max():
+        return bool(pd.api.types.is_integer_dtype(series)) and series.nunique() > 1
+    return bool((present / np.abs(present).max()).std() < 100 * np.finfo(np.float64).eps)
 
 
 def _category(series: pd.Series, keep: bool) -> Encoded:
