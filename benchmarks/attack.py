@@ -1,4 +1,6 @@
-"""Attack what is stored, at length, and print the table of docs/reliability.md. About five minutes on two cores.
+"""Attack everything that comes from outside, at length, and print the table of docs/reliability.md.
+
+About fifteen minutes on two cores.
 
 python benchmarks/attack.py            # all
 python benchmarks/attack.py damage     # one kind: damage, lies, sharing, downloads, precision, output
