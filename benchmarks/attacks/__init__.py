@@ -1,5 +1,7 @@
-"""Attacks on what is stored, downloaded, read and printed, each a function that gives a `Score`. `benchmarks/attack.py` runs all of them at length;
-`tests/attack/` runs short versions."""
+"""Attacks on what is stored, downloaded, read and printed, each a function that gives a `Score`.
+
+`benchmarks/attack.py` runs all of them at length; `tests/attack/` runs short versions.
+"""
 
 from __future__ import annotations
 
