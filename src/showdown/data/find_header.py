@@ -15,11 +15,11 @@ def count_comment_lines(sample: str) -> int:
 
     Lines that begin with # count only where no later line of the sample does: a column may hold such text.
     """
-    if not sample.lstrip().startswith(COMMENT):
+    if not _is_comment(sample):
         return 0
     count, ended = 0, False
     for number, line in enumerate(io.StringIO(sample, newline=""), 1):
-        if line.lstrip().startswith(COMMENT):
+        if _is_comment(line):
             if ended:
                 return 0
             count = number
@@ -28,27 +28,40 @@ def count_comment_lines(sample: str) -> int:
     return count if ended else 0
 
 
+def _is_comment(text: str) -> bool:
+    text = text.lstrip()
+    return text.startswith(COMMENT) and not text.startswith("#N/A")  # a missing value, as spreadsheets write it
+
+
 def has_header(rows: list[list[str]]) -> bool:
-    """Whether the first row names columns: words unlike the values below them; numbers only where they count up."""
+    """Whether the first row names columns: words unlike the values below them; numbers only where they count up.
+
+    A cell such as $5 or 31/01/2024 above others of the kind is a value, and no name.
+    """
     first = [cell for cell in rows[0] if cell not in MISSING]
     if len(first) < len(rows[0]) / 2:
         return False
     below = _below(rows)
+    if any(_is_figure(cell) and _holds_figures(column) for cell, column in zip(rows[0], below, strict=True)):
+        return False
     counted = [cell for cell in first if is_number(cell)]
     if counted:
         return _is_numbered_header(rows[0], counted, below)
-    if any(_holds_numbers(column) for column in below):
+    if any(cell not in MISSING and _holds_numbers(column) for cell, column in zip(rows[0], below, strict=True)):
         return True
     recurs = any(cell in column for cell, column in zip(rows[0], below, strict=True) if cell)
     return not recurs and len(set(first)) == len(first)
 
 
 def fits_as_row(cells: list[str], rows: list[list[str]]) -> bool:
-    """Whether `cells` could be one more of the rows: a number wherever they all have one."""
+    """Whether `cells` could be one more of the rows: a number, or nothing, wherever they all have one."""
     if len(cells) != len(rows[0]):
         return False
     columns = _below([cells, *rows])
-    return all(is_number(cell) or not _holds_numbers(column) for cell, column in zip(cells, columns, strict=True))
+    return all(
+        is_number(cell) or cell in MISSING or not _holds_numbers(column)
+        for cell, column in zip(cells, columns, strict=True)
+    )
 
 
 def is_number(text: str) -> bool:
@@ -62,22 +75,22 @@ def is_number(text: str) -> bool:
 def _is_numbered_header(cells: list[str], counted: list[str], below: list[list[str]]) -> bool:
     """Whether this is a header such as `0,1,2,target`, of columns that were numbered and one that was named.
 
-    The numbers count up by one, from 0 or 1 unless there are at least three. Every word stands above numbers, or above
-    words that recur and do not include it. A single number proves less, so a word must then stand above numbers.
+    There are two numbers or more, which count up by one, from 0 or 1 unless there are at least three. Every word
+    stands above numbers, or above words that recur and do not include it.
     """
-    if not all(re.fullmatch(r"\d+", cell) for cell in counted):
+    if len(counted) < 2 or not all(re.fullmatch(r"\d+", cell) for cell in counted):
         return False
     start = int(counted[0])
     if [int(cell) for cell in counted] != list(range(start, start + len(counted))):
         return False
     if start > 1 and len(counted) < 3:
         return False
-    words = [(cell, column) for cell, column in zip(cells, below, strict=True) if cell and not is_number(cell)]
-    above_numbers = [_holds_numbers(column) for _, column in words]
-    if len(counted) == 1 and not any(above_numbers):
-        return False
-    above_words = [cell not in column and len(set(column)) < len(column) for cell, column in words]
-    return bool(words) and all(numbers or other for numbers, other in zip(above_numbers, above_words, strict=True))
+    words = [
+        (cell, column) for cell, column in zip(cells, below, strict=True) if cell not in MISSING and not is_number(cell)
+    ]
+    return bool(words) and all(
+        _holds_numbers(column) or (cell not in column and len(set(column)) < len(column)) for cell, column in words
+    )
 
 
 def _below(rows: list[list[str]]) -> list[list[str]]:
@@ -93,3 +106,13 @@ def _below(rows: list[list[str]]) -> list[list[str]]:
 def _holds_numbers(column: list[str]) -> bool:
     values = set(column) - MISSING
     return bool(values) and all(map(is_number, values))
+
+
+def _is_figure(text: str) -> bool:
+    """Money, a date, a time and the like: digits and no letter, and not a plain number."""
+    return any(map(str.isdigit, text)) and not any(map(str.isalpha, text)) and not is_number(text)
+
+
+def _holds_figures(column: list[str]) -> bool:
+    values = set(column) - MISSING
+    return any(map(_is_figure, values)) and all(_is_figure(value) or is_number(value) for value in values)

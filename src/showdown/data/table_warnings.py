@@ -12,6 +12,7 @@ from showdown.data.column_rules import CategoryRule, NumberRule, Rule
 from showdown.data.written_values import UNCLEAR_DAY_FIRST
 
 FEW_ROWS = 20  # below this many, a column that agrees with the label proves little
+LOOKED_AT = 1000  # first rows, in which a column with more values than there are classes shows itself
 SHOWN = 5  # names in a sentence
 
 
@@ -36,6 +37,8 @@ def _equal_to_label(frame: pd.DataFrame, context: list[str], labels: np.ndarray,
     if len(frame) < FEW_ROWS:
         return
     for name in context:
+        if frame[name].iloc[:LOOKED_AT].nunique() > classes:  # which spares most columns the full count
+            continue
         codes, values = pd.factorize(frame[name])
         present = codes >= 0
         if len(values) != classes or not present.any():

@@ -10,7 +10,8 @@ from showdown.data.file_format import TextFormat
 from showdown.errors import UsageError
 
 _BEGINS = re.compile(
-    r"\s*(<!--.*?-->\s*)*(<!doctype\b|<html\b|<head\b|<body\b|<table\b|<\?xml\b)", re.IGNORECASE | re.DOTALL
+    r"\s*(<!--.*?-->\s*)*(<!doctype\b|<\?xml\b|<(html|head|body|table|div|meta|script|title)\b)",
+    re.IGNORECASE | re.DOTALL,
 )
 
 
