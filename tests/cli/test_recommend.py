@@ -101,3 +101,19 @@ def test_budgets():
     for wrong in ("soon", "0m", "-2m"):
         with pytest.raises(UsageError, match="a budget is a time"):
             seconds_of(wrong)
+
+
+def test_what_misleads_in_the_data_is_said(frame, tmp_path):
+    leak = frame.assign(c=frame["kind"].map({"x": 5, "y": 3, "z": 4}))
+    found = package.recommend(leak, label="kind", policies=["LinGreedy"], rounds=(2,), page=False, out=tmp_path)
+    assert any(line.startswith("warning: the column 'c' equals the label") for line in found.lines)
+    assert len(found.to_json()["table_warnings"]) == 1
+
+
+def test_a_log_is_not_taken_for_labels(showdown, frame, tmp_path):
+    draw = np.random.default_rng(1)
+    logged = frame.assign(action=frame["kind"], reward=draw.integers(0, 2, 400), propensity=draw.uniform(0.1, 0.9, 400))
+    logged.to_csv(tmp_path / "log.csv", index=False)
+    answer = showdown("recommend", "log.csv", "--label", "action")
+    assert (answer.code, answer.out) == (2, "")
+    assert "showdown evaluate FILE --action action --reward reward --propensity propensity" in answer.err

@@ -28,6 +28,7 @@ class Recommendation:
     folder: Path  # the store
     page: Path | None = None
     agent_file: Path | None = None
+    table_warnings: tuple[str, ...] = ()  # what is likely to mislead in the data
 
     @property
     def sentence(self) -> str:
@@ -43,7 +44,7 @@ class Recommendation:
             self._advice(),
             *self._cost(),
             self.verdict.sentence,
-            *(f"warning: {warning}" for warning in self.verdict.warnings),
+            *(f"warning: {warning}" for warning in (*self.table_warnings, *self.verdict.warnings)),
             *unplayed,
             *filter(None, files),
         ]

@@ -80,6 +80,7 @@ def recommend(
         standings=tuple(board.best_first()),
         seconds=0.0,
         folder=folder,
+        table_warnings=problem.bandit_table().warnings,
     )
     files: dict[str, Any] = {"page": _page(folder, name) if page else None}
     if chosen is not None:
