@@ -99,6 +99,7 @@ def test_every_format_gives_the_same_problem(frame, tmp_path):
         ("$5|a\n$1,234.00|b\n", "pipe", False, ("column_0", "column_1")),
         ("31/01/2024,12%\n01/02/2024,13%\n", "comma", False, ("column_0", "column_1")),
         ("name,2020-01,2020-02\nann,3,4\nbob,5,6\n", "comma", True, ("name", "2020-01", "2020-02")),
+        ("0,1,name,paid\n5,3,ann,$1\n4,3,bob,$2\n", "comma", True, ("0", "1", "name", "paid")),
         ("5,6,a\n5,3,a\n4,3,b\n", "comma", False, ("column_0", "column_1", "column_2")),
         ("0,1,a\n5,3,a\n4,3,b\n", "comma", False, ("column_0", "column_1", "column_2")),
         ("0,2,5\n5,3,1\n4,3,0\n", "comma", False, ("column_0", "column_1", "column_2")),

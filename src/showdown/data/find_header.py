@@ -75,8 +75,8 @@ def is_number(text: str) -> bool:
 def _is_numbered_header(cells: list[str], counted: list[str], below: list[list[str]]) -> bool:
     """Whether this is a header such as `0,1,2,target`, of columns that were numbered and one that was named.
 
-    There are two numbers or more, which count up by one, from 0 or 1 unless there are at least three. Every word
-    stands above numbers, or above words that recur and do not include it.
+    There are two numbers or more, which count up by one, from 0 or 1 unless there are at least three. No word
+    occurs below itself, and one of them stands above numbers, dates and the like, or words that recur.
     """
     if len(counted) < 2 or not all(re.fullmatch(r"\d+", cell) for cell in counted):
         return False
@@ -88,8 +88,10 @@ def _is_numbered_header(cells: list[str], counted: list[str], below: list[list[s
     words = [
         (cell, column) for cell, column in zip(cells, below, strict=True) if cell not in MISSING and not is_number(cell)
     ]
-    return bool(words) and all(
-        _holds_numbers(column) or (cell not in column and len(set(column)) < len(column)) for cell, column in words
+    if any(cell in column for cell, column in words):
+        return False
+    return any(
+        _holds_numbers(column) or _holds_figures(column) or len(set(column)) < len(column) for _, column in words
     )
 
 
