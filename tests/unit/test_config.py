@@ -69,7 +69,7 @@ class Plain:
 
 
 @config
-class Council:
+class Panel:
     """Holds configurations and floats in every way there is."""
 
     guesses: tuple[Guess, ...] = param(required, "who is asked")
@@ -82,7 +82,7 @@ class Council:
     loud: bool = param(False, "whether to say so")
 
 
-COUNCIL = Council(guesses=(Sure(), Unsure()), plain=Plain(), limit=2.0, weights=(0.25, 0.75))
+PANEL = Panel(guesses=(Sure(), Unsure()), plain=Plain(), limit=2.0, weights=(0.25, 0.75))
 
 
 def test_floats_are_leaves_and_the_rest_is_static():
@@ -93,13 +93,13 @@ def test_floats_are_leaves_and_the_rest_is_static():
 
 
 def test_floats_and_configurations_in_unions_and_tuples_are_leaves_too():
-    assert sorted(jax.tree.leaves(COUNCIL)) == [0.1, 0.25, 0.5, 0.5, 0.75, 1.0, 2.0]
-    doubled = jax.tree.map(lambda leaf: 2 * leaf, COUNCIL)
+    assert sorted(jax.tree.leaves(PANEL)) == [0.1, 0.25, 0.5, 0.5, 0.75, 1.0, 2.0]
+    doubled = jax.tree.map(lambda leaf: 2 * leaf, PANEL)
     assert doubled.guesses == (Sure(level=1.0), Unsure(level=2.0, spread=0.2))
     assert (doubled.plain, doubled.limit, doubled.floor) == (Plain(share=1.0), 4.0, None)
     assert (doubled.weights, doubled.sizes) == ((0.5, 1.5), (4, 2))
-    assert len(jax.tree.leaves(override(COUNCIL, {"floor": 0.5, "limit": "none"}))) == 7
-    asked = jax.jit(lambda council: sum(guess.value() for guess in council.guesses))(COUNCIL)
+    assert len(jax.tree.leaves(override(PANEL, {"floor": 0.5, "limit": "none"}))) == 7
+    asked = jax.jit(lambda panel: sum(guess.value() for guess in panel.guesses))(PANEL)
     assert float(asked) == pytest.approx(1.6)
 
 
@@ -110,9 +110,9 @@ def test_an_int_given_to_a_float_field_is_a_float():
     assert repr(one) == repr(same)
     cells = [Cell("", "", policy, Wheel(), 1, 0) for policy in (WarmUp(inner=one), WarmUp(inner=same))]
     assert cells[0].hash == cells[1].hash
-    council = Council(guesses=(Sure(level=1),), limit=2, weights=(1, 2), sizes=(3,))
-    assert [type(leaf) for leaf in jax.tree.leaves(council)] == [float] * 4
-    assert type(council.sizes[0]) is int
+    panel = Panel(guesses=(Sure(level=1),), limit=2, weights=(1, 2), sizes=(3,))
+    assert [type(leaf) for leaf in jax.tree.leaves(panel)] == [float] * 4
+    assert type(panel.sizes[0]) is int
     with pytest.raises(UsageError, match="an integer of about 400 digits"):
         Sure(level=10**400)
 
@@ -139,20 +139,20 @@ def test_override_reaches_nested_fields_and_leaves_the_original():
 
 
 def test_override_in_a_tuple_sets_every_member_that_has_the_field_or_the_one_a_path_names():
-    assert [guess.level for guess in override(COUNCIL, {"level": "3"}).guesses] == [3.0, 3.0]
-    assert override(COUNCIL, {"rounds": 5}).guesses == (Sure(rounds=5), Unsure())
-    assert override(COUNCIL, {"guesses.1.level": "3"}).guesses == (Sure(), Unsure(level=3.0))
-    assert override(COUNCIL, {"weights": "(1, 2)"}).weights == (1.0, 2.0)
-    assert override(COUNCIL, {"weights.1": "2"}).weights == (0.25, 2.0)
-    assert override(COUNCIL, {"guesses": (Unsure(),)}).guesses == (Unsure(),)
-    assert override(COUNCIL, {"plain": "none"}).plain is None
-    outer = Outer(council=COUNCIL)
-    assert override(outer, {"guesses.0.level": 3}).council.guesses[0].level == 3.0
+    assert [guess.level for guess in override(PANEL, {"level": "3"}).guesses] == [3.0, 3.0]
+    assert override(PANEL, {"rounds": 5}).guesses == (Sure(rounds=5), Unsure())
+    assert override(PANEL, {"guesses.1.level": "3"}).guesses == (Sure(), Unsure(level=3.0))
+    assert override(PANEL, {"weights": "(1, 2)"}).weights == (1.0, 2.0)
+    assert override(PANEL, {"weights.1": "2"}).weights == (0.25, 2.0)
+    assert override(PANEL, {"guesses": (Unsure(),)}).guesses == (Unsure(),)
+    assert override(PANEL, {"plain": "none"}).plain is None
+    outer = Outer(panel=PANEL)
+    assert override(outer, {"guesses.0.level": 3}).panel.guesses[0].level == 3.0
 
 
 @config
 class Outer:
-    council: Council = param(required, "inside")
+    panel: Panel = param(required, "inside")
 
 
 @pytest.mark.parametrize(
@@ -191,11 +191,11 @@ def test_bad_overrides_of_tuples_are_one_sentence():
         ({"guesses": "(1,)"}, "guesses must be Guess, not 1"),
     ):
         with pytest.raises(UsageError, match=sentence):
-            override(COUNCIL, changes)
+            override(PANEL, changes)
 
 
 def test_json_round_trip_keeps_equality_and_hash():
-    for value in (NESTED, COUNCIL, Outer(council=COUNCIL)):
+    for value in (NESTED, PANEL, Outer(panel=PANEL)):
         for numerics in (False, True):  # what identities hold is read back too
             again = from_json(json.loads(json.dumps(to_json(value, numerics=numerics))))
             assert again == value
@@ -203,8 +203,8 @@ def test_json_round_trip_keeps_equality_and_hash():
 
 
 def test_json_names_versions_and_sources_of_all_that_is_nested():
-    data = to_json(COUNCIL, numerics=True)
-    assert "numerics" not in data  # Council has no version of its numbers
+    data = to_json(PANEL, numerics=True)
+    assert "numerics" not in data  # Panel has no version of its numbers
     assert data["guesses"][0]["numerics"] == 1
     assert len(data["guesses"][0]["source"]) == len(data["plain"]["source"]) == 16
     assert "source" not in to_json(NESTED, numerics=True)
@@ -223,7 +223,7 @@ def test_json_names_versions_and_sources_of_all_that_is_nested():
         ({"kind": "Sure", "rounds": "many"}, "rounds must be int, not 'many'"),
         ({"kind": "Sure", "rounds": 10**400}, "rounds must be at most 2147483647"),
         ({"kind": "Sure", "level": True}, "level must be float, not True"),
-        ({"kind": "Council", "guesses": [], "sizes": [[1]]}, "sizes must be int"),
+        ({"kind": "Panel", "guesses": [], "sizes": [[1]]}, "sizes must be int"),
     ],
 )
 def test_data_that_describes_no_configuration_is_one_sentence(data, sentence):
@@ -240,7 +240,7 @@ def test_a_field_may_not_take_a_name_that_json_uses():
 
 
 def test_parameters_say_everything_of_every_field():
-    rows = {row.path: row for row in parameters(COUNCIL)}
+    rows = {row.path: row for row in parameters(PANEL)}
     assert set(rows) >= {"limit", "sizes", "guesses.0.level", "guesses.1.level", "plain.share"}
     level = rows["guesses.0.level"]
     assert (level.field, level.of, level.value, level.explanation) == ("level", "Sure", 0.5, "how high")
@@ -252,9 +252,9 @@ def test_parameters_say_everything_of_every_field():
     assert rows["loud"].search.options == (False, True)
     assert rows["limit"].search is None
     for path, row in rows.items():  # a path is an override
-        assert override(COUNCIL, {path: row.value}) == COUNCIL
-    assert all_fields(COUNCIL)["level"] == 0.5
-    assert "guesses" not in all_fields(COUNCIL)
+        assert override(PANEL, {path: row.value}) == PANEL
+    assert all_fields(PANEL)["level"] == 0.5
+    assert "guesses" not in all_fields(PANEL)
 
 
 @pytest.mark.parametrize(
@@ -271,15 +271,15 @@ def test_parameters_say_everything_of_every_field():
     ],
 )
 def test_every_field_is_checked_in_the_precision_it_is_used_in(changes, sentence):
-    council = Council(guesses=COUNCIL.guesses, plain=Plain(), limit=1.0)
+    panel = Panel(guesses=PANEL.guesses, plain=Plain(), limit=1.0)
     with pytest.raises(UsageError, match=sentence):
-        Seated(council=override(council, changes)).check()
-    Seated(council=council).check()
+        Seated(panel=override(panel, changes)).check()
+    Seated(panel=panel).check()
 
 
 @config
 class Seated(Guess):
-    council: Council = param(required, "who decides")
+    panel: Panel = param(required, "who decides")
 
     def value(self) -> float:
         return 0.0

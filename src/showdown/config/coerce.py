@@ -10,6 +10,7 @@ from showdown.config import float32
 from showdown.config.hints import is_tuple, literals, member_hints, options
 from showdown.config.kinds import is_config, is_config_class
 from showdown.errors import UsageError
+from showdown.text import LONGEST_SPELLING, check_name
 
 _NO = object()
 _WORDS = {"true": True, "false": False, "none": None}
@@ -23,7 +24,10 @@ def coerce(name: str, item: Any, hint: Any) -> Any:
             item = ast.literal_eval(item)
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             item = _WORDS.get(item.lower(), item)
-    return typed(name, item, hint)
+    value = typed(name, item, hint)
+    if isinstance(value, str):
+        check_name(f"the value of {name}", value, LONGEST_SPELLING)
+    return value
 
 
 def typed(name: str, item: Any, hint: Any) -> Any:

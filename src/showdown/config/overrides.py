@@ -15,7 +15,7 @@ from showdown.config.hints import hints_of, is_tuple, member_hints, options
 from showdown.config.kinds import is_config
 from showdown.config.walk import all_fields
 from showdown.errors import UsageError
-from showdown.text import LONGEST_SPELLING, check_name
+from showdown.text import check_name
 
 T = TypeVar("T")
 
@@ -24,8 +24,6 @@ def override(value: T, changes: dict[str, Any], called: str = "") -> T:
     """`value` with fields replaced by name. `called` is what the user calls the value."""
     for name, item in changes.items():
         check_name("the name of a field", name)
-        if isinstance(item, str):
-            check_name(f"the value of {name}", item, LONGEST_SPELLING)
         changed = _changed(value, name.split("."), item)
         if changed is None:
             raise UsageError(f"{called or type(value).__name__} has no field {name!r}; {_hint(value, name)}")
