@@ -119,12 +119,12 @@ def test_the_wheel_is_coloured_by_the_problem():
 
 
 def test_published_ranks_are_the_papers(tmp_path):
-    each = ranks.ranked(Request(published=True))
+    each, _ = ranks.ranked(Request(published=True))
     means = each.groupby("policy")["rank"].mean()
     assert len(means) == 53
     assert means["LinFullPost"] == pytest.approx(14, abs=0.1)  # as printed
     assert means["Uniform"] == pytest.approx(51.0, abs=0.1)
-    few = ranks.ranked(Request(published=True, policies=["BBB"]))
+    few, _ = ranks.ranked(Request(published=True, policies=["BBB"]))
     assert few["rank"].mean() == means["BBB"]
     save(figures.draw("ranks", Request(published=True, policies=["BBB", "RMS"])), tmp_path / "ranks.svg")
     assert "<svg" in (tmp_path / "ranks.svg").read_text()[:500]
@@ -180,7 +180,7 @@ def test_ranks_of_a_store_are_over_the_papers_problems_where_it_has_them(stored,
     folder = stored(
         tmp_path / "s", {(name, problem): regret for name, regret in regrets.items() for problem in problems}
     )
-    assert set(ranks.ranked(Request(directory=folder))["problem"]) == {"wheel-0.5"}
+    assert set(ranks.ranked(Request(directory=folder))[0]["problem"]) == {"wheel-0.5"}
 
 
 @pytest.mark.parametrize("name", ["Dropout", "RMS"])  # one that draws at random, one that does not

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from showdown.report.drawing import style
 from showdown.report.drawing.figure import Figure, Request
+from showdown.report.drawing.regret_axis import scale_regret, with_trials
 from showdown.studies import bbb_linear as study
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ def draw(request: Request) -> matplotlib.figure.Figure:
     for axes, (title, curves) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):
         for label, curve in curves.items():
             style.draw_curve(axes, curve, label, *LOOKS[label])
-        steady = [curve.mean[-1] for label, curve in curves.items() if label != "BBB-1"]
-        axes.set(title=title, xlabel="step", ylabel="cumulative regret", xlim=(0, None), ylim=(0, 1.5 * max(steady)))
+        scale_regret(axes, curves.values())
+        axes.set_title(with_trials(title, curves.values()))
         handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
     return figure

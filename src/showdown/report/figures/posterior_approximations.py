@@ -13,6 +13,7 @@ import numpy as np
 from showdown.report.drawing import style
 from showdown.report.drawing.ellipse import draw_ellipse
 from showdown.report.drawing.figure import Figure, Request
+from showdown.report.drawing.regret_axis import with_trials
 from showdown.studies import posterior_approximations as study
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ def draw(request: Request) -> matplotlib.figure.Figure:
     for axes, letter, dimension in zip(panels, "bc", study.DIMENSIONS, strict=True):
         for name, look in LOOKS.items():
             style.draw_curve(axes, found.curves[name, dimension], name, *look)
-        axes.set(title=f"({letter}) d = {dimension}", xlabel="step", ylabel="cumulative regret")
+        mine = [found.curves[name, dimension] for name in LOOKS]
+        axes.set(title=with_trials(f"({letter}) d = {dimension}", mine), xlabel="step", ylabel="cumulative regret")
         axes.set(xlim=(0, None), ylim=(0, highest * 1.05))
         axes.legend(loc="upper left")
     return figure

@@ -37,6 +37,9 @@ def draw(request: Request) -> matplotlib.figure.Figure:
         axes_row[0].set_title(" ")  # room for the legend, which is as wide as the row
         legend = axes_row[0].legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, borderaxespad=0.1)
         legend.set_in_layout(False)
+    first, second = (f"coefficient {index + 1}" for index in found.coefficients)
+    figure.supxlabel(f"{first}; lines at one and two standard deviations, one trial of each policy", fontsize=8)
+    figure.supylabel(second, fontsize=8)
     for action, axes in enumerate(grid[-1]):
         axes.set_xlabel(f"action {action + 1}\n({found.steps_of_action[action]} steps)")
     return figure

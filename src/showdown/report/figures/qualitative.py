@@ -6,7 +6,7 @@ Line: mean of 100 draws; band: ± one standard deviation; red: the truth; dots: 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,18 +19,38 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLUMNS = 2
+LIMIT = 2.6  # of the axis of rewards
 
 
 def draw(request: Request) -> matplotlib.figure.Figure:
     found = study.run(request)
     rows = -(-len(found.beliefs) // COLUMNS)
-    figure = style.new_figure(7.0, 0.6 + 0.95 * rows)
+    figure = style.new_figure(7.0, 1.1 + 0.95 * rows)
     blocks = figure.subfigures(rows, COLUMNS, wspace=0.03, squeeze=False)
     for block, (name, belief) in zip(blocks.ravel(), found.beliefs.items(), strict=False):
         block.suptitle(name, fontsize=8.5)
         for action, axes in enumerate(block.subplots(1, study.SPEC.num_actions, sharey=True)):
             _panel(axes, action, belief, found)
+    figure.supxlabel(
+        f"context; one panel per action; one training of each method on {len(found.points.rewards)} points", fontsize=8
+    )
+    figure.supylabel("reward", fontsize=8)
+    figure.legend(handles=_legend(figure), loc="outside upper center", ncols=5, handlelength=1.8)
     return figure
+
+
+def _legend(figure: matplotlib.figure.Figure) -> list[Any]:
+    """What the marks of every panel stand for."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    return [
+        Line2D([], [], color=style.BLUE, linewidth=1.1, label=f"mean of {study.DRAWS} draws"),
+        Patch(facecolor=style.SKY, alpha=0.45, label="± one standard deviation"),
+        Line2D([], [], color=style.RED, linewidth=0.9, linestyle="--", label="truth"),
+        Line2D([], [], color=style.BLACK, marker=".", markersize=2, linestyle="", label="points seen"),
+        Line2D([], [], color=style.BLUE, marker="v", markersize=4, linestyle="", label="the mean goes on outside"),
+    ]
 
 
 def _panel(axes: Axes, action: int, belief: study.Believed, found: study.LearnedFunctions) -> None:
@@ -43,7 +63,10 @@ def _panel(axes: Axes, action: int, belief: study.Believed, found: study.Learned
     axes.plot(
         np.asarray(points.contexts)[seen, 0], np.asarray(points.rewards)[seen], ".", color=style.BLACK, markersize=1.2
     )
-    axes.set(ylim=(-2.6, 2.6), xlim=(grid[0], grid[-1]), xticks=[-2, 0, 2], yticks=[-2, 0, 2])
+    for outside, marker, edge in ((mean > LIMIT, "^", LIMIT), (mean < -LIMIT, "v", -LIMIT)):
+        if outside.any():  # cut off, and marked as cut off
+            axes.plot(grid[outside].mean(), 0.94 * edge, marker, color=style.BLUE, markersize=4)
+    axes.set(ylim=(-LIMIT, LIMIT), xlim=(grid[0], grid[-1]), xticks=[-2, 0, 2], yticks=[-2, 0, 2])
     axes.tick_params(labelsize=6, length=2, pad=1.5)
 
 

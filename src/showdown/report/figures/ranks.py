@@ -7,7 +7,7 @@ the published means over the ten.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -17,16 +17,19 @@ from showdown.analysis.summary import summarise
 from showdown.errors import UsageError
 from showdown.report.drawing import style
 from showdown.report.drawing.figure import Figure, Request
+from showdown.report.drawing.regret_axis import trials_of
 from showdown.report.drawing.stored_cells import selected
 
 if TYPE_CHECKING:
     import matplotlib.figure
 
+BOX = "#E3ECF3"
+
 
 def draw(request: Request) -> matplotlib.figure.Figure:
-    each = ranked(request)
+    each, counted = ranked(request)
     means = each.groupby("policy")["rank"].mean().sort_values(kind="stable", ascending=False)
-    figure = style.new_figure(7.0, 0.9 + 0.135 * len(means))
+    figure = style.new_figure(7.0, 1.15 + 0.135 * len(means))
     axes = figure.subplots()
     axes.boxplot(
         [each.loc[each["policy"] == policy, "rank"] for policy in means.index],
@@ -34,7 +37,7 @@ def draw(request: Request) -> matplotlib.figure.Figure:
         tick_labels=list(means.index),
         widths=0.62,
         patch_artist=True,
-        boxprops={"facecolor": "#E3ECF3", "edgecolor": style.GREY, "linewidth": 0.7},
+        boxprops={"facecolor": BOX, "edgecolor": style.GREY, "linewidth": 0.7},
         whiskerprops={"color": style.GREY, "linewidth": 0.7},
         capprops={"color": style.GREY, "linewidth": 0.7},
         medianprops={"color": style.RED, "linewidth": 1.6},
@@ -42,15 +45,33 @@ def draw(request: Request) -> matplotlib.figure.Figure:
     )
     axes.plot(means, range(1, len(means) + 1), "o", color=style.BLACK, markersize=3)
     problems = each["problem"].nunique()
-    axes.set_xlabel(f"rank over {problems} problem{'s' if problems > 1 else ''}: black dot mean, red line median")
+    axes.set_xlabel(f"rank over {problems} problem{'s' if problems > 1 else ''} (1 is the best), {counted}")
+    axes.locator_params(axis="x", integer=True)
+    figure.legend(handles=_legend(), loc="outside lower center", ncols=5, handlelength=1.6)
     axes.grid(axis="x", color="#DDDDDD", linewidth=0.5)
     axes.set_axisbelow(True)
     axes.set(xlim=(0, each["rank"].max() + 1), ylim=(0.3, len(means) + 0.7))
     return figure
 
 
-def ranked(request: Request) -> pd.DataFrame:
-    """policy, problem, rank, of the policies asked for, each ranked among all there are."""
+def _legend() -> list[Any]:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    return [
+        Line2D([], [], color=style.BLACK, marker="o", markersize=3, linestyle="", label="mean"),
+        Line2D([], [], color=style.RED, linewidth=1.6, label="median"),
+        Patch(facecolor=BOX, edgecolor=style.GREY, linewidth=0.7, label="middle half"),
+        Line2D([], [], color=style.GREY, linewidth=0.7, label="within 1.5 of its width"),
+        Line2D(
+            [], [], marker="o", markersize=2.5, color=style.GREY, markerfacecolor="none", linestyle="", label="beyond"
+        ),
+    ]
+
+
+def ranked(request: Request) -> tuple[pd.DataFrame, str]:
+    """policy, problem, rank, of the policies asked for, each ranked among all of them; and the number of trials."""
+    counted = "means of 50 trials, as published"
     if request.published:
         summary = published("paper", "cumulative").rename(columns={"paper_mean": "mean"})
         summary = summary[summary["problem"].isin(RANKED_PROBLEMS)]
@@ -58,12 +79,13 @@ def ranked(request: Request) -> pd.DataFrame:
         summary = summarise(selected(request).frame, absolute=True)
         of_the_ten = summary[summary["problem"].isin(RANKED_PROBLEMS)]
         summary = of_the_ten if len(of_the_ten) else summary
+        counted = f"means of {trials_of(list(summary['trials']))}"
     each = ranks(summary)
     if request.policies is not None:
         each = each[each["policy"].isin(request.policies)]
     if each.empty:
         raise UsageError("none of the policies asked for has a rank")
-    return each
+    return each, counted
 
 
 FIGURE = Figure(

@@ -10,6 +10,7 @@ from showdown.bench.store import Store
 from showdown.errors import UsageError
 from showdown.report.drawing import style
 from showdown.report.drawing.figure import Figure, Request
+from showdown.report.drawing.regret_axis import scale_regret, trials_of
 from showdown.report.drawing.stored_cells import selected
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def draw(request: Request) -> matplotlib.figure.Figure:
     cells = frame.drop_duplicates("policy").set_index("policy")
     figure = style.new_figure(6.0, max(3.2, 0.4 + 0.18 * len(chosen)))  # the legend needs its height
     axes = figure.subplots()
-    lowest, lines = 0.0, []
+    curves, lines = [], []
     records = {record.cell: record for record in store.cells()}
     for number, policy in enumerate(chosen):
         record = records[cells.loc[policy, "cell"]]
@@ -41,11 +42,9 @@ def draw(request: Request) -> matplotlib.figure.Figure:
         assert table is not None  # the frame above was read from it
         curve = mean_curve(record.checkpoints, table["curve"].tolist())
         lines.append(style.draw_curve(axes, curve, policy, *style.line(number)))
-        lowest = min(lowest, curve.mean.min())
-    trials = sorted(set(cells.loc[chosen, "trials"]))
-    counted = " to ".join(map(str, dict.fromkeys((trials[0], trials[-1]))))
-    axes.set(title=f"{problem}, mean ± standard error over {counted} trial{'s' if trials[-1] > 1 else ''}")
-    axes.set(xlabel="step", ylabel="cumulative regret", xlim=(0, None), ylim=(lowest, None))
+        curves.append(curve)
+    scale_regret(axes, curves)
+    axes.set_title(f"{problem}, mean ± standard error over {trials_of([curve.trials for curve in curves])}")
     # said outright: left to itself a legend leaves out names that begin with an underscore
     figure.legend(lines, chosen, loc="outside right center", handlelength=2.4)
     return figure

@@ -18,12 +18,14 @@ COLORS = (style.BLUE, style.RED, style.GREEN, style.BLACK, style.YELLOW)  # of a
 
 def draw(request: Request) -> matplotlib.figure.Figure:
     best = study.run(request).by_delta
-    figure = style.new_figure(7.0, 1.9)
-    panels = figure.subplots(1, len(best))
+    figure = style.new_figure(7.0, 2.2)
+    panels = figure.subplots(1, len(best), sharey=True)
     for axes, (delta, actions) in zip(panels, best.items(), strict=True):
         axes.imshow(picture(actions), extent=(-1, 1, -1, 1), interpolation="antialiased")
-        axes.set(title=f"δ = {delta}", xticks=[], yticks=[])
+        axes.set(title=f"δ = {delta}", xticks=[-1, 0, 1], yticks=[-1, 0, 1], xlabel="first coordinate")
+        axes.label_outer()
         axes.spines[:].set_visible(False)
+    panels[0].set_ylabel("second coordinate")
     handles = [
         panels[0].plot([], [], "o", color=color, markersize=4, label=f"action {number}")[0]
         for number, color in enumerate(COLORS, 1)
