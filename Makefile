@@ -24,7 +24,7 @@ $(STAMP): pyproject.toml constraints.txt
 # Write down the newest versions that pyproject.toml allows, from a fresh environment; run `make test` afterwards.
 constraints:
 	$(PYTHON) -m venv --clear .venv-constraints
-	.venv-constraints/bin/python -m pip install --quiet --disable-pip-version-check '.[dev]'
+	.venv-constraints/bin/python -m pip install --quiet --disable-pip-version-check '.[dev,docs]'
 	{ echo "# The tested versions (Python 3.11; they also install on 3.12). Written by 'make constraints'."; \
 		.venv-constraints/bin/python -m pip freeze --exclude bandit-showdown; } >constraints.txt
 	rm -rf .venv-constraints
@@ -47,9 +47,15 @@ format: install
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# The reference of the command line; a test fails while it is not what the commands say.
+# The reference of the command line (a test fails while it is not what the commands say), and all of docs/ as a site in
+# build/site, with the page of the stored study in it. The site needs no network when it is read.
+SITE := build/site
+
 docs: install
 	$(BIN)/python docs/write_commands.py
+	$(PIP) --constraint constraints.txt --editable '.[docs]' || $(PIP) --editable '.[docs]'
+	$(BIN)/mkdocs build --quiet --strict
+	$(BIN)/showdown report docs/results/neural --title "The neural methods" --docs .. --out $(SITE)/study/report.html
 
 bench: install
 	$(BIN)/python benchmarks/peers.py

@@ -15,7 +15,7 @@ from playwright.sync_api import Page, sync_playwright
 
 HERE = Path(__file__).parent
 SIZES = {1280: 860, 390: 844}
-VIEWS = ("leaderboard", "heatmap", "curves", "ranks", "time", "reproduction", "detail")
+VIEWS = ("leaderboard", "heatmap", "curves", "ranks", "compare", "time", "reproduction", "detail")
 SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 
 
@@ -32,8 +32,9 @@ def main() -> None:
             page.close()
         page = browser.new_page(viewport={"width": 1280, "height": SIZES[1280]}, color_scheme="dark")
         page.goto(address)
-        show(page, "curves")
-        keep(page, HERE / "curves-dark-1280.png")
+        for view in ("leaderboard", "curves"):
+            show(page, view)
+            keep(page, HERE / f"{view}-dark-1280.png")
         browser.close()
 
 

@@ -16,7 +16,9 @@ from showdown.policies import policies
 from showdown.policy import Thompson
 from showdown.posteriors import regression
 from showdown.report import figures
+from showdown.report.drawing import style
 from showdown.report.drawing.figure import Request
+from showdown.report.drawing.regret_axis import scale_regret, with_trials
 from showdown.report.drawing.style import line, save
 from showdown.report.figures import ranks, wheel
 from showdown.studies import bbb_linear, posterior_approximations, posterior_feedback, qualitative
@@ -262,3 +264,29 @@ def test_a_figure_drawn_twice_is_the_same_file(tmp_path):
             save(figures.draw("ranks", Request(published=True, policies=["BBB"])), tmp_path / f"{name}.{suffix}")
     for suffix in ("png", "svg", "pdf"):
         assert (tmp_path / f"one.{suffix}").read_bytes() == (tmp_path / f"two.{suffix}").read_bytes()
+
+
+def test_leaders_do_not_hide_and_nothing_is_cut_off():
+    with style.for_print():
+        curves = [canned(factor)._replace(trials=20) for factor in (1.0, 3.0, 30.0)]
+        for drawn, scale, label in (
+            (curves[:2], "linear", "cumulative regret"),
+            (curves, "log", "cumulative regret, logarithmic"),
+        ):
+            axes = style.new_figure(3, 3).subplots()
+            for curve in drawn:
+                style.draw_curve(axes, curve, "", style.BLUE)
+            scale_regret(axes, drawn)
+            assert (axes.get_yscale(), axes.get_ylabel()) == (scale, label)
+            low, high = axes.get_ylim()
+            assert low < min(curve.mean[-1] for curve in drawn)
+            assert high > max(curve.mean.max() for curve in drawn)
+        assert with_trials("statlog", curves) == "statlog, 20 trials"
+        assert with_trials("statlog", [canned(1.0)]) == "statlog"
+
+
+@pytest.mark.parametrize("name", ["ranks", "wheel"])
+def test_a_figure_says_what_its_marks_and_axes_are(name, tmp_path):
+    figure = figures.draw(name, Request(directory=tmp_path, published=name == "ranks"))
+    assert figure.legends
+    assert all(axes.get_xlabel() for axes in figure.axes)

@@ -24,12 +24,22 @@ def scale_regret(axes: Axes, curves: Collection[Curve]) -> None:
     logarithmic = min(final) > 0 and max(final) > SPREAD * min(final)
     axes.set(xlabel="step", xlim=(0, None), ylabel="cumulative regret" + (", logarithmic" if logarithmic else ""))
     if logarithmic:
-        axes.set_yscale("log")
+        _logarithmic(axes)
         early = [curve.mean[np.searchsorted(curve.steps, FIRST * curve.steps[-1])] for curve in curves]
         low = min([float(value) for value in early if value > 0] + final)
         axes.set_ylim(0.9 * low, None)
     else:
         axes.set_ylim(min(0.0, *(float(curve.mean.min()) for curve in curves)), None)
+
+
+def _logarithmic(axes: Axes) -> None:
+    """Ticks at 1, 2 and 5 of every power, as plain numbers: names may hold dollar signs, so there is no mathematics."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
+    axes.yaxis.set_minor_locator(NullLocator())
 
 
 def trials_of(counts: Sequence[int]) -> str:

@@ -23,6 +23,7 @@ def draw(request: Request) -> matplotlib.figure.Figure:
     for axes, (delta, actions) in zip(panels, best.items(), strict=True):
         axes.imshow(picture(actions), extent=(-1, 1, -1, 1), interpolation="antialiased")
         axes.set(title=f"δ = {delta}", xticks=[-1, 0, 1], yticks=[-1, 0, 1], xlabel="first coordinate")
+        axes.tick_params(length=0)
         axes.label_outer()
         axes.spines[:].set_visible(False)
     panels[0].set_ylabel("second coordinate")

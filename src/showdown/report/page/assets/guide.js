@@ -1,6 +1,6 @@
 // How to read the page, and one line about each method and each problem on it.
-const outside = (href, text) => el("a", { href, rel: "noopener" }, text);
-const docsLink = (page, text) => (data.docs ? outside(`${data.docs.replace(/\/$/, "")}/${page}/`, text) : null);
+const outside = (href, text) => el("a", { href, target: "_blank", rel: "noopener" }, text);
+const docsLink = (page, text) => (data.docs ? outside(`${data.docs.replace(/\/$/, "")}/${page}.html`, text) : null);
 
 // `NeuralLinear: Exact Bayesian … (NeuralLinear with training_steps=50). docs · paper`
 function cardLine({ name, about, variant, docs, paper }) {
@@ -69,7 +69,7 @@ function buildGuide() {
         "The methods, the problems and the numbers that ours are compared with are those of ",
         outside(data.paper.url, data.paper.title),
         ".",
-        data.docs ? [" More in the ", outside(data.docs, "documentation"), "."] : "",
+        data.docs ? [" More in the ", docsLink("index", "documentation"), "."] : "",
       ),
       cards("Methods", data.policies),
       cards("Problems", data.problems),

@@ -1,6 +1,4 @@
 // What won, by how much, how sure, and when not to believe it: the answer before the numbers.
-const MOST_WARNINGS = 2; // that are seen at once; the others are a press away
-
 function showVerdict() {
   const found = verdictOf(state.metric);
   const facts = [
@@ -22,15 +20,18 @@ function showVerdict() {
   );
 }
 
+// Open where there is room; on a phone the table comes first, and the reasons are a press away.
 function warningList(warnings) {
-  const line = (text) => el("li", {}, text);
-  const rest = warnings.slice(MOST_WARNINGS);
+  const count = warnings.length === 1 ? "one reason" : `${warnings.length} reasons`;
   return el(
-    "div",
-    { class: "warnings" },
-    el("strong", {}, warnings.length === 1 ? "Careful" : `Careful, ${warnings.length} reasons`),
-    el("ul", {}, warnings.slice(0, MOST_WARNINGS).map(line)),
-    rest.length ? el("details", {}, el("summary", {}, `${rest.length} more`), el("ul", {}, rest.map(line))) : null,
+    "details",
+    { class: "warnings", open: !matchMedia("(max-width: 760px)").matches },
+    el("summary", {}, `Careful: ${count} to doubt this`),
+    el(
+      "ul",
+      {},
+      warnings.map((text) => el("li", {}, text)),
+    ),
   );
 }
 
