@@ -293,8 +293,9 @@ def test_who_decided_when_is_drawn_where_it_is_known(open_page, stored, tmp_path
     data = collect(stored(tmp_path / "store", {("LinPost", "linear"): [1.0, 2.0]}), command="")
     bins = math.ceil(math.log2(2000))
     data["cells"][0]["timeline"] = {
-        "linear <b>": list(np.linspace(1, 0.2, bins)),
-        "network": list(np.linspace(0, 0.8, bins)),
+        "share of linear <b>": list(np.linspace(1, 0.2, bins)),
+        "share of network": list(np.linspace(0, 0.8, bins)),
+        "jitter": [7.0] * bins,  # not a share
     }
     write(render(data), tmp_path / "report.html")
     with open_page(tmp_path / "report.html") as page:

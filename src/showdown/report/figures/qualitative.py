@@ -64,8 +64,9 @@ def _panel(axes: Axes, action: int, belief: study.Believed, found: study.Learned
         np.asarray(points.contexts)[seen, 0], np.asarray(points.rewards)[seen], ".", color=style.BLACK, markersize=1.2
     )
     for outside, marker, edge in ((mean > LIMIT, "^", LIMIT), (mean < -LIMIT, "v", -LIMIT)):
-        if outside.any():  # cut off, and marked as cut off
-            axes.plot(grid[outside].mean(), 0.94 * edge, marker, color=style.BLUE, markersize=4)
+        places = np.flatnonzero(outside)
+        for run in np.split(places, np.flatnonzero(np.diff(places) > 1) + 1) if len(places) else []:
+            axes.plot(grid[run].mean(), 0.94 * edge, marker, color=style.BLUE, markersize=4)  # cut off, and marked so
     axes.set(ylim=(-LIMIT, LIMIT), xlim=(grid[0], grid[-1]), xticks=[-2, 0, 2], yticks=[-2, 0, 2])
     axes.tick_params(labelsize=6, length=2, pad=1.5)
 

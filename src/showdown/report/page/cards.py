@@ -35,6 +35,7 @@ READING = {  # by the module of `showdown.policies` that a method is in
     "alpha_divergence": Reading("policies/alpha-divergence", "Hernández-Lobato et al. 2016", "1511.03243"),
     "sgmcmc": Reading("policies/sgmcmc", "Ahn et al. 2012", "1206.6380"),
     "gaussian_process": Reading("policies/gaussian-process"),
+    "council": Reading("policies/council"),
     "sparse_gaussian_process": Reading("policies/gaussian-process", "Hensman et al. 2013", "1309.6835"),
 }
 PROBLEMS_PAGE = "problems"

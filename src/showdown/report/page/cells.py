@@ -101,7 +101,7 @@ def _cell(row: dict[str, Any], store: Store, record: Record) -> dict[str, Any]:
         "curve": compact.curve(list(record.checkpoints), table["curve"].tolist()),
         "distribution": {name: compact.distribution(table[name].to_numpy()) for name in columns},
         "actions": compact.action_shares(table["action_counts"].tolist()),
-        "timeline": compact.timeline(getattr(record, "timeline", None) or {}),  # only some policies keep one
+        "timeline": compact.timeline(record.timelines),  # only some policies keep one
         "shown": {},  # metric to mean and sem in the unit of its column
         "absolute": {},  # metric to mean and sem as they are
         "rank": {},

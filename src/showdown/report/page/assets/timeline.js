@@ -1,11 +1,18 @@
 // Who decided when: the share of decisions per belief, one point per doubling of steps.
+// A policy may keep other timelines too: those that are shares are called so.
+const SHARE = "share of ";
 function timelineDetail(cell, where) {
-  const names = Object.keys(cell.timeline ?? {}).filter((name) => cell.timeline[name].length);
+  const shares = Object.fromEntries(
+    Object.entries(cell.timeline ?? {})
+      .filter(([name, values]) => name.startsWith(SHARE) && values.length)
+      .map(([name, values]) => [name.slice(SHARE.length), values]),
+  );
+  const names = Object.keys(shares);
   if (!names.length) return [];
   const name = `Share of decisions per belief over time, ${where}`;
   return [
     el("h3", {}, "Share of decisions per belief over time"),
-    detailPlot(name, (width) => timelineChart(cell.timeline, names, cell.horizon, width)),
+    detailPlot(name, (width) => timelineChart(shares, names, cell.horizon, width)),
   ];
 }
 
@@ -41,6 +48,9 @@ function timelineChart(timeline, names, horizon, width) {
         svg("title", {}, `${name}: ${format(shares[0])} % at first, ${format(last)} % at the end`),
       ),
     );
+    const most = shares.indexOf(Math.max(...shares)); // a belief that is gone at the end is named where it was largest
+    if (last < 4 && shares[most] >= 8)
+      plot.append(rowName(name, upper[most][0] + 6, (upper[most][1] + frame.y(below[most] - shares[most])) / 2, "start", 200));
     if (last >= 4) plot.append(rowName(name, frame.right + 5, middle, "start", nameWidth([name], width * 0.8)));
   });
   return root;
