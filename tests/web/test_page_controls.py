@@ -240,6 +240,8 @@ def test_the_guide_explains_and_links(page):
     guide = page.inner_text("#guide")
     assert "Bayes by Backprop" in guide
     assert "The wheel" in guide
+    assert "Uniform: every action" in guide
+    assert "Uniform: Uniform" not in guide
     links = page.eval_on_selector_all("#guide a", "links => links.map(link => link.href)")
     assert "https://arxiv.org/abs/1802.09127" in links
     assert "https://arxiv.org/abs/1505.05424" in links

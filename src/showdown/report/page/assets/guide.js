@@ -8,9 +8,11 @@ function cardLine({ name, about, variant, docs, paper }) {
     docs && docsLink(docs, "docs"),
     paper && outside(paper.url, paper.title),
   ].filter(Boolean);
+  // `Adult: which of 14 …` needs no second name
+  const words = about?.toLowerCase().startsWith(`${name.toLowerCase()}: `) ? about.slice(name.length + 2) : about;
   return [
     el("strong", {}, name),
-    about ? `: ${about}` : "",
+    words ? `: ${words}` : "",
     variant ? ` (${variant})` : "",
     more.map((link) => [" · ", link]),
   ];
@@ -66,7 +68,7 @@ function buildGuide() {
       el(
         "p",
         {},
-        "The methods, the problems and the numbers that ours are compared with are those of ",
+        "Most methods and problems, and the numbers that ours are compared with, are from ",
         outside(data.paper.url, data.paper.title),
         ".",
         data.docs ? [" More in the ", docsLink("index", "documentation"), "."] : "",
