@@ -9,11 +9,14 @@ import pandas as pd
 import pytest
 
 import showdown as package
+from showdown.analysis.verdict import Rival, Verdict
 from showdown.bench.store import Store
 from showdown.errors import UsageError
 from showdown.policies import policies
 from showdown.recommendation.budget import seconds_of
 from showdown.recommendation.candidates import candidates
+from showdown.recommendation.measure import Cost
+from showdown.recommendation.recommend import _chosen as choose
 
 LINEAR = ("--policies", "LinFullPost,LinGreedy")
 
@@ -42,7 +45,7 @@ def test_an_answer_in_the_users_units_a_page_an_agent_and_a_store(showdown, file
     assert "at random" in first
     assert cost.startswith("It decides in ")
     assert any("highest accuracy" in line for line in rest)
-    assert "2 trials of LinFullPost, LinGreedy, Uniform" in answer.err
+    assert "2 trials of Uniform, LinFullPost, LinGreedy" in answer.err
     folder = tmp_path / "recommendation"
     assert "<html" in (folder / "report.html").read_text()[:200]
     recipe = json.loads((folder / "agent.json").read_text())
@@ -117,3 +120,25 @@ def test_a_log_is_not_taken_for_labels(showdown, frame, tmp_path):
     answer = showdown("recommend", "log.csv", "--label", "action")
     assert (answer.code, answer.out) == (2, "")
     assert "showdown evaluate FILE --action action --reward reward --propensity propensity" in answer.err
+
+
+def test_a_cheaper_method_is_chosen_only_if_it_is_as_good():
+    reference = Rival("Uniform", 0.2, 0.6, 0.5, 0.7, 0.001, True)
+
+    def chosen(difference: float) -> str | None:
+        rival = Rival("Cheap", 0.8 - difference, difference, -1.0, 1.0, 0.9, False)
+        found = Verdict(
+            metric="accuracy",
+            title="accuracy",
+            smaller_is_better=False,
+            unit="",
+            problems=("x",),
+            best="Best",
+            tied=("Cheap",),
+            rivals=(rival,),
+            references=(reference,),
+        )
+        return choose(found, {"Best": Cost(2e-4, 1), "Cheap": Cost(1e-5, 1)})
+
+    assert chosen(0.005) == "Cheap"
+    assert chosen(0.05) == "Best"  # tied after a few trials, and five points behind

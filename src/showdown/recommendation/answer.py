@@ -60,7 +60,8 @@ class Recommendation:
             return f"Use no method: none is clearly better than {against}."
         value, low, high = self._own(self.policy)
         number = f"{self._number(value)} (95 % interval {self._number(low)} to {self._number(high)})"
-        return f"Use {self.policy}: {self._what()} {number}{f', against {against}' if against else ''}."
+        other = f" It is as good as {self.verdict.best}, and cheaper." if self.policy != self.verdict.best else ""
+        return f"Use {self.policy}: {self._what()} {number}{f', against {against}' if against else ''}.{other}"
 
     def _own(self, policy: str) -> tuple[float | None, float | None, float | None]:
         one = next(one for one in self.standings if one.policy == policy)

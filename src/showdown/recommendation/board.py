@@ -34,11 +34,9 @@ class Board:
     verdict: Verdict | None = None  # of what is finished
 
     def best_first(self) -> list[Standing]:
-        """Those with a number from the best on, then the others."""
+        """Those with a number from the best on, then the others in the order they are played: the cheapest first."""
         sign = -1 if self.larger_is_better else 1
-        return sorted(
-            self.standings.values(), key=lambda one: (one.value is None, sign * (one.value or 0.0), one.policy)
-        )
+        return sorted(self.standings.values(), key=lambda one: (one.value is None, sign * (one.value or 0.0)))
 
 
 Show = Callable[[Board, str], None]  # called when something changed; with a line for a log, or an empty one

@@ -29,6 +29,7 @@ from showdown.recommendation.recipe import write_recipe
 
 OUT = Path("recommendation")
 FIRST_ROUND = 0.5  # of the budget, that the first round may take; else trials are shortened
+NEXT_TO_NOTHING = 0.02  # of what the best gains over the references
 SHORTEST = 1000  # steps that trials are not shortened below
 
 
@@ -68,7 +69,7 @@ def recommend(
     costs = _costs(board.verdict, problem)
     found = contest.verdict({name: cost.decide_seconds for name, cost in costs.items()})
     assert found is not None  # there are cells
-    chosen = _chosen(found)
+    chosen = _chosen(found, costs)
     answer = Recommendation(
         policy=chosen,
         verdict=found,
@@ -115,11 +116,16 @@ def _costs(found: Verdict | None, problem: Table) -> dict[str, Cost]:
     return {name: cost_of(known.get(name), spec) for name in (found.ties if found is not None else ())}
 
 
-def _chosen(found: Verdict) -> str | None:
-    """The cheapest of those that cannot be told from the best; nothing that does not beat the references."""
+def _chosen(found: Verdict, costs: dict[str, Cost]) -> str | None:
+    """The best or, of those tied with it, a cheaper one that loses next to nothing of the gain over the references.
+
+    Not just any of the tie: after two trials a method that is five points behind cannot be told from the best either.
+    """
     if found.best is None or not found.beats_references:
         return None
-    return found.cheapest or found.best
+    gain = min((abs(one.difference) for one in found.references), default=0.0)
+    near = [one.policy for one in found.rivals if not one.behind and one.difference <= NEXT_TO_NOTHING * gain]
+    return min([found.best, *near], key=lambda name: costs[name].decide_seconds)
 
 
 def _commonest(problem: Table) -> str:

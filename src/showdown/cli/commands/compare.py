@@ -56,10 +56,12 @@ def compare_command(
     if as_json:
         console.data_json(found.to_json())
     else:
-        console.data("\n".join(_lines(found)))
+        console.data("\n".join(_lines(found, console.width())))
 
 
-def _lines(found: HeadToHead) -> list[str]:
+def _lines(found: HeadToHead, width: int | None) -> list[str]:
+    from showdown.report.formats.text import wrapped
+
     better = "less" if found.smaller_is_better else "more"
     rows: list[tuple[str, ...]] = [
         ("problem", found.first, found.second, "difference", "95 % interval", "won/tied/lost", "better")
@@ -74,7 +76,8 @@ def _lines(found: HeadToHead) -> list[str]:
         for row in rows
     ]
     title = f"{found.title}, {found.first} minus {found.second}, paired over trials ({better} is better)"
-    return [title, "", grid[0], "─" * max(map(len, grid)), *grid[1:], "", found.sentence, *found.warnings]
+    said = [wrapped(line, width) for line in (found.sentence, *found.warnings)]
+    return [title, "", grid[0], "─" * max(map(len, grid)), *grid[1:], "", *said]
 
 
 def _row(one: OnProblem) -> tuple[str, ...]:

@@ -45,6 +45,7 @@ def recommend_command(
 
     from showdown.recommendation import recommend
     from showdown.registry import split_outside_brackets
+    from showdown.report.formats.text import wrapped
 
     with leaderboard() as show:
         found = recommend(
@@ -67,4 +68,4 @@ def recommend_command(
     if as_json:
         console.data_json(found.to_json())
     else:
-        console.data("\n".join(found.lines))
+        console.data("\n".join(wrapped(line, console.width()) for line in found.lines))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from showdown.analysis.table import Table
 from showdown.report.grid import footer, grid
 from showdown.report.lines import legend, mark
@@ -22,8 +24,15 @@ def write(table: Table, width: int | None = None) -> str:
             column = [" ".join(parts[:2]) + parts[2] for parts in zip(column, paper, marks, strict=True)]
         columns.append(column)
     blocks = [_block([stub, *some]) for some in _fitting(columns, len(stub[0]), width)]
-    below = [line for line in [legend(table, "*")] if line]
-    return "\n".join([one_line(table.title), "", "\n\n".join(blocks), *below, *map(one_line, footer(table))])
+    below = [wrapped(one_line(line), width) for line in [legend(table, "*"), *footer(table)] if line]
+    return "\n".join([one_line(table.title), "", "\n\n".join(blocks), *below])
+
+
+def wrapped(line: str, width: int | None) -> str:
+    """A sentence in lines of at most `width` letters, broken at spaces."""
+    if width is None or len(line) <= width:
+        return line
+    return textwrap.fill(line, max(width, 20), break_long_words=False, break_on_hyphens=False)
 
 
 def _pad(cells: list[str], left: bool = False) -> list[str]:
