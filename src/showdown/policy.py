@@ -16,7 +16,10 @@ import jax.numpy as jnp
 from showdown.config import Configuration
 from showdown.history import Batch as Batch  # for policies that train on batches
 from showdown.history import History
+from showdown.keys import role_key
 from showdown.problem import ProblemSpec
+
+TRIES = 8  # draws of a policy that may not play what it drew, before an available action is taken at random
 
 State = Any  # a PyTree of arrays; its structure, shapes and dtypes never change
 
@@ -47,6 +50,26 @@ class Policy(Configuration, ABC):
     @abstractmethod
     def act(self, key: jax.Array, state: State, context: jax.Array, step: jax.Array) -> jax.Array:
         """The action for a context, as an int32 scalar. `step` counts from 0."""
+
+    def act_among(
+        self, key: jax.Array, state: State, context: jax.Array, step: jax.Array, available: jax.Array
+    ) -> jax.Array:
+        """The action where only some are available, (num_actions,) bool.
+
+        Unless overridden the policy draws until an available action comes up, `TRIES` times at most, and then takes one
+        of those available at random.
+        """
+        keys = jax.random.split(role_key(key, "among"), TRIES)
+        drawn = jax.vmap(self.act, in_axes=(0, None, None, None))(keys, state, context, step)
+        fits = available[drawn]
+        at_random = jax.random.categorical(role_key(key, "at random"), jnp.where(available, 0.0, -jnp.inf))
+        return jnp.where(fits.any(), drawn[jnp.argmax(fits)], at_random.astype(jnp.int32))
+
+    def probabilities(
+        self, state: State, context: jax.Array, step: jax.Array, available: jax.Array
+    ) -> jax.Array | None:
+        """The law of `act_among`, (num_actions,), where it has a closed form; None where it must be estimated."""
+        return None
 
     def update(self, key: jax.Array, state: State, context: jax.Array, action: jax.Array, reward: jax.Array) -> State:
         """Learn from one step, at constant cost."""
@@ -80,3 +103,17 @@ class Thompson(Policy):
 
     def act(self, key: jax.Array, state: State, context: jax.Array, step: jax.Array) -> jax.Array:
         return jnp.argmax(self.scores(key, state, context)).astype(jnp.int32)
+
+    def act_among(
+        self, key: jax.Array, state: State, context: jax.Array, step: jax.Array, available: jax.Array
+    ) -> jax.Array:
+        """The available action with the largest draw."""
+        return jnp.argmax(jnp.where(available, self.scores(key, state, context), -jnp.inf)).astype(jnp.int32)
+
+
+class Greedy(Thompson):
+    """A policy whose scores do not depend on the key: it has no chance of its own."""
+
+    def probabilities(self, state: State, context: jax.Array, step: jax.Array, available: jax.Array) -> jax.Array:
+        best = self.act_among(jax.random.key(0), state, context, step, available)
+        return jax.nn.one_hot(best, len(available))

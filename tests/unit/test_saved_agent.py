@@ -65,8 +65,8 @@ def test_what_was_saved_comes_back(saved, tmp_path):
     for path in (saved, rewritten(saved, tmp_path / "copy.npz", lambda arrays, about: None)):
         agent = Agent.load(path)
         assert (agent.decisions, agent.observations) == (5, 5)
-        assert agent._actions[:6].tolist() == [0, 1, 2, 0, 1, 0]
-        assert agent._rewards[:6].tolist() == [0, 0.5, 1, 1.5, 2, 0]
+        assert agent._learner.history.actions[:6].tolist() == [0, 1, 2, 0, 1, 0]
+        assert agent._learner.history.rewards[:6].tolist() == [0, 0.5, 1, 1.5, 2, 0]
         agent.learn([1.0, 5.0], 2, 2.5)
         assert int(agent._state[1]) == 6
 
@@ -74,7 +74,7 @@ def test_what_was_saved_comes_back(saved, tmp_path):
 COUNTS = [-1, 4, 6, 2**31, 10**400, 1.5, 5.0, True, None, "5", [5], {}]
 SIZES = [-1, 0, 1, 4, 10**9, 10**400, 2.0, True, None, "2"]
 SHAPES = [np.zeros(0, np.float32), np.zeros((5, 5), np.float32), np.array("text"), np.array(1.5), np.zeros(5, complex)]
-ARRAYS = ("key", "contexts", "actions", "rewards", "state0", "state1")
+ARRAYS = ("key", "contexts", "actions", "rewards", "state0", "state1", "waiting_contexts", "waiting_actions")
 
 
 def edits() -> dict[str, Callable[[dict[str, Any], dict[str, Any]], Any]]:
@@ -112,7 +112,7 @@ def edits() -> dict[str, Callable[[dict[str, Any], dict[str, Any]], Any]]:
     made["spec without a size"] = lambda arrays, about: about["spec"].pop("context_dim")
     made["spec with one more"] = lambda arrays, about: about["spec"].update(depth=3)
     made["one more array"] = lambda arrays, about: arrays.update(state2=np.zeros(3))
-    made["another format"] = lambda arrays, about: about.update(format=2)
+    made["another format"] = lambda arrays, about: about.update(format=3)
     return made
 
 
@@ -156,7 +156,7 @@ def test_damaged_bytes_never_load_as_another_agent(saved, tmp_path):
         else:
             assert agent.policy == Averages()
             assert (agent.decisions, agent.observations) == (5, 5)
-            assert agent._rewards[:6].tolist() == [0, 0.5, 1, 1.5, 2, 0]
+            assert agent._learner.history.rewards[:6].tolist() == [0, 0.5, 1, 1.5, 2, 0]
     assert refused > 150
 
 

@@ -226,18 +226,20 @@ class Spoiled(Policy):
         return jnp.log(state - 0.5)  # -0.7, then not a number
 
 
-def test_an_agent_says_that_it_diverged():
+def test_an_update_that_would_spoil_the_state_is_refused():
     agent = Agent(Spoiled(), context_dim=1, num_actions=2)
-    agent.learn([1.0], 0, 1.0)
+    assert agent.learn([1.0], 0, 1.0)
+    kept = float(agent._state)
+    assert not agent.learn([1.0], 0, 1.0)
     assert agent.choose([1.0]) == 0
-    agent.learn([1.0], 0, 1.0)
-    with pytest.raises(DivergedError, match="not finite after 2 observations"):
-        agent.choose([1.0])
+    assert (float(agent._state), agent.observations, agent.counts()["refused_updates"]) == (kept, 1, 1)
 
 
 def test_a_saved_agent_that_diverged_is_still_one(tmp_path):
     agent = Agent(policies.get("LinFullPost"), context_dim=2, num_actions=3)
-    agent._state = jax.tree.map(lambda leaf: leaf + jnp.nan if leaf.dtype == jnp.float32 else leaf, agent._state)
+    agent._learner.state = jax.tree.map(
+        lambda leaf: leaf + jnp.nan if leaf.dtype == jnp.float32 else leaf, agent._state
+    )
     agent.save(tmp_path / "agent.npz")
     with pytest.raises(DivergedError, match="not finite"):
         Agent.load(tmp_path / "agent.npz").choose([1.0, 2.0])

@@ -50,8 +50,10 @@ def update(
     return policy.update(jax.random.fold_in(keys.update, step), state, context, action, reward)
 
 
-def refit(policy: Policy, keys: RoleKeys, state: State, history: History) -> State:
-    return policy.refit(jax.random.fold_in(keys.refit, history.count - 1), state, history)
+def refit(policy: Policy, keys: RoleKeys, state: State, history: History, step: jax.Array | None = None) -> State:
+    """`step` is the last one played; it need be given only where `history` does not hold every step."""
+    last = history.count - 1 if step is None else step
+    return policy.refit(jax.random.fold_in(keys.refit, last), state, history)
 
 
 class Player(NamedTuple):

@@ -31,7 +31,7 @@ from showdown.errors import UsageError
 from showdown.history import History
 from showdown.keys import role_key
 from showdown.policies.registry import policies
-from showdown.policies.shared.duel import duel
+from showdown.policies.shared.duel import duel, duel_among
 from showdown.policies.shared.refit_beliefs import View, refit
 from showdown.policies.wrappers import WarmUp
 from showdown.policy import Policy
@@ -94,13 +94,25 @@ class Council(Policy):
         )
 
     def act(self, key: jax.Array, state: CouncilState, context: jax.Array, step: jax.Array) -> jax.Array:
-        values = self._values(state, context)
-        member = self.choice.draw(role_key(key, "member"), state.choice)
-        mean, spread, freedom = Values(*(jnp.stack(parts)[member] for parts in zip(*values, strict=True)))
-        draws = mean + spread * student_t(role_key(key, "draws"), freedom)
+        mean, draws = self._draw(key, state, context)
         if not self.duels:
             return jnp.argmax(draws).astype(jnp.int32)
         return duel(role_key(key, "rival"), mean, draws)
+
+    def act_among(
+        self, key: jax.Array, state: CouncilState, context: jax.Array, step: jax.Array, available: jax.Array
+    ) -> jax.Array:
+        mean, draws = self._draw(key, state, context)
+        if not self.duels:
+            return jnp.argmax(jnp.where(available, draws, -jnp.inf)).astype(jnp.int32)
+        return duel_among(role_key(key, "rival"), mean, draws, available)
+
+    def _draw(self, key: jax.Array, state: CouncilState, context: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Means and draws of the member that decides."""
+        values = self._values(state, context)
+        member = self.choice.draw(role_key(key, "member"), state.choice)
+        mean, spread, freedom = Values(*(jnp.stack(parts)[member] for parts in zip(*values, strict=True)))
+        return mean, mean + spread * student_t(role_key(key, "draws"), freedom)
 
     def update(
         self, key: jax.Array, state: CouncilState, context: jax.Array, action: jax.Array, reward: jax.Array

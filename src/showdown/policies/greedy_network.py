@@ -28,11 +28,11 @@ from showdown.config import config
 from showdown.policies.registry import policies
 from showdown.policies.shared.rms_network import RMSNetwork
 from showdown.policies.wrappers import EpsilonGreedy, WarmUp
-from showdown.policy import Policy
+from showdown.policy import Greedy, Policy
 
 
 @config
-class GreedyNetwork(RMSNetwork):
+class GreedyNetwork(RMSNetwork, Greedy):
     pass
 
 

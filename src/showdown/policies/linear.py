@@ -29,7 +29,7 @@ from showdown.config import config, log, param, positive
 from showdown.policies.registry import policies
 from showdown.policies.shared.references import PAPER
 from showdown.policies.wrappers import Duel, EpsilonGreedy, WarmUp
-from showdown.policy import Policy, Thompson
+from showdown.policy import Greedy, Policy, Thompson
 from showdown.problem import ProblemSpec
 
 
@@ -79,7 +79,7 @@ class LinearKnownNoise(_Linear):
 
 
 @config
-class LinearGreedy(LinearKnownNoise):
+class LinearGreedy(LinearKnownNoise, Greedy):
     """The action with the best mean; no exploration of its own."""
 
     def scores(self, key: jax.Array, state: LinearState, context: jax.Array) -> jax.Array:

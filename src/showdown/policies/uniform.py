@@ -28,5 +28,8 @@ class Uniform(Policy):
     def act(self, key: jax.Array, state: State, context: jax.Array, step: jax.Array) -> jax.Array:
         return jax.random.randint(key, (), 0, state.num_actions)
 
+    def probabilities(self, state: State, context: jax.Array, step: jax.Array, available: jax.Array) -> jax.Array:
+        return available / available.sum()
+
 
 policies.add("Uniform", Uniform())

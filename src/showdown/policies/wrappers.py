@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from showdown.config import between, config, integers, linear, log, non_negative, param, probability, required
 from showdown.errors import UsageError
 from showdown.keys import role_key
-from showdown.policies.shared.duel import duel
+from showdown.policies.shared.duel import duel, duel_among
 from showdown.policy import History, Policy, State, Thompson
 from showdown.problem import ProblemSpec
 
@@ -63,6 +63,25 @@ class WarmUp(Wrapper):
         chosen = self.inner.act(key, state.inner, context, step)
         return jnp.where(step < self.pulls * state.num_actions, step % state.num_actions, chosen)
 
+    def act_among(
+        self, key: jax.Array, state: WrappedState, context: jax.Array, step: jax.Array, available: jax.Array
+    ) -> jax.Array:
+        """An action whose turn comes while it is not available is not made up for."""
+        chosen = self.inner.act_among(key, state.inner, context, step, available)
+        return jnp.where(self._has_turn(state, step, available), step % state.num_actions, chosen)
+
+    def probabilities(
+        self, state: WrappedState, context: jax.Array, step: jax.Array, available: jax.Array
+    ) -> jax.Array | None:
+        inner = self.inner.probabilities(state.inner, context, step, available)
+        if inner is None:
+            return None
+        turn = jax.nn.one_hot(step % state.num_actions, len(available))
+        return jnp.where(self._has_turn(state, step, available), turn, inner)
+
+    def _has_turn(self, state: WrappedState, step: jax.Array, available: jax.Array) -> jax.Array:
+        return (step < self.pulls * state.num_actions) & available[step % state.num_actions]
+
 
 @config
 class EpsilonGreedy(Wrapper):
@@ -89,6 +108,23 @@ class EpsilonGreedy(Wrapper):
         random = jax.random.randint(role_key(key, "random action"), (), 0, state.num_actions)
         return jnp.where(explore, random, chosen)
 
+    def act_among(
+        self, key: jax.Array, state: WrappedState, context: jax.Array, step: jax.Array, available: jax.Array
+    ) -> jax.Array:
+        chosen = self.inner.act_among(role_key(key, "inner"), state.inner, context, step, available)
+        explore = jax.random.uniform(role_key(key, "coin")) < self.probability(step)
+        random = jax.random.categorical(role_key(key, "random action"), jnp.where(available, 0.0, -jnp.inf))
+        return jnp.where(explore, random.astype(jnp.int32), chosen)
+
+    def probabilities(
+        self, state: WrappedState, context: jax.Array, step: jax.Array, available: jax.Array
+    ) -> jax.Array | None:
+        inner = self.inner.probabilities(state.inner, context, step, available)
+        if inner is None:
+            return None
+        explore = self.probability(step)
+        return explore * available / available.sum() + (1 - explore) * inner
+
 
 @config
 class Duel(Wrapper):
@@ -112,3 +148,11 @@ class Duel(Wrapper):
         means = self.inner.means(role_key(key, "means"), state.inner, context)
         draws = self.inner.scores(role_key(key, "draws"), state.inner, context)
         return duel(role_key(key, "rival"), means, draws)
+
+    def act_among(
+        self, key: jax.Array, state: WrappedState, context: jax.Array, step: jax.Array, available: jax.Array
+    ) -> jax.Array:
+        assert isinstance(self.inner, Thompson)
+        means = self.inner.means(role_key(key, "means"), state.inner, context)
+        draws = self.inner.scores(role_key(key, "draws"), state.inner, context)
+        return duel_among(role_key(key, "rival"), means, draws, available)

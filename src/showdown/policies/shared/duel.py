@@ -11,3 +11,11 @@ def duel(key: jax.Array, means: jax.Array, draws: jax.Array) -> jax.Array:
     leader = jnp.argmax(means)
     rival = (leader + 1 + jax.random.randint(key, (), 0, means.shape[0] - 1)) % means.shape[0]
     return jnp.where(draws[rival] > draws[leader], rival, leader).astype(jnp.int32)
+
+
+def duel_among(key: jax.Array, means: jax.Array, draws: jax.Array, available: jax.Array) -> jax.Array:
+    """A duel between the best of the available actions and a random other one of them, if there is another."""
+    leader = jnp.argmax(jnp.where(available, means, -jnp.inf))
+    rivals = available.at[leader].set(False)
+    rival = jax.random.categorical(key, jnp.where(rivals, 0.0, -jnp.inf))
+    return jnp.where(rivals.any() & (draws[rival] > draws[leader]), rival, leader).astype(jnp.int32)

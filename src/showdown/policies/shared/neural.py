@@ -37,6 +37,12 @@ class NeuralPolicy(Thompson):
         with precision_scope(self.training_precision):  # decisions as exact as training
             return super().act(key, state, context, step)
 
+    def act_among(
+        self, key: jax.Array, state: State, context: jax.Array, step: jax.Array, available: jax.Array
+    ) -> jax.Array:
+        with precision_scope(self.training_precision):
+            return super().act_among(key, state, context, step, available)
+
     def sizes(self, spec: ProblemSpec) -> list[tuple[int, int]]:
         return network.layer_sizes(spec.context_dim, self.hidden_layers, spec.num_actions)
 

@@ -1,13 +1,14 @@
 """The file of a saved agent: one NumPy archive, written whole or not at all, and checked in every part when read.
 
 A file may have been edited, cut short or written by another version. Whatever is wrong with it is said in one sentence.
+Format 1 had the fields up to `rewards`; it is still read.
 """
 
 from __future__ import annotations
 
 import io
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import showdown.policies  # noqa: F401  (the policies a saved agent may be made of)
+from showdown.agent.kept_history import Bound, Reservoir, Window
 from showdown.config import from_json, to_json
+from showdown.data.encoder import Encoder
 from showdown.errors import UsageError
 from showdown.files import write_atomically
 from showdown.memory import check_state
@@ -24,7 +27,23 @@ from showdown.play.setting import LONGEST
 from showdown.policy import Policy, State
 from showdown.problem import ProblemSpec
 
-FORMAT = 1
+FORMAT = 2
+_BOUNDS: dict[str, type[Window] | type[Reservoir]] = {"window": Window, "reservoir": Reservoir}
+
+
+@dataclass(frozen=True)
+class Service:
+    """What an agent counts and remembers besides what it has learned; all of it is 0 or empty in format 1."""
+
+    seen: int = 0  # rows ever given to the history
+    forgotten_rows: int = 0  # of those taken out again
+    refused_updates: int = 0
+    refused_refits: int = 0
+    failed_refits: int = 0
+    given: int = 0  # rows of history that others decided
+    dropped: int = 0  # decisions forgotten before their reward came
+    unknown: int = 0  # rewards for unknown decisions
+    last_record: int = 0  # of the journal
 
 
 @dataclass(frozen=True)
@@ -37,9 +56,17 @@ class Saved:
     state: State
     decisions: int
     observations: int
-    contexts: np.ndarray  # (kept, context_dim) history: every observation, or none for policies that never refit
+    contexts: np.ndarray  # (kept, context_dim) history, the oldest first; none for policies that never refit
     actions: np.ndarray  # (kept,)
     rewards: np.ndarray  # (kept,)
+    waiting_contexts: np.ndarray  # (waiting, context_dim) of decisions that wait for their reward
+    waiting_actions: np.ndarray  # (waiting,)
+    service: Service = Service()
+    bound: Bound = None  # of the history
+    owed: list[int] | None = None  # warm-up steps still to play
+    remember: int = 10_000  # decisions that may wait for their reward
+    waiting: list[str] = field(default_factory=list)  # ids of those that do
+    encoder: Encoder | None = None
 
 
 def write(path: Path, saved: Saved) -> None:
@@ -49,6 +76,12 @@ def write(path: Path, saved: Saved) -> None:
         "spec": saved.spec._asdict(),
         "decisions": saved.decisions,
         "observations": saved.observations,
+        "service": asdict(saved.service),
+        "bound": None if saved.bound is None else {type(saved.bound).__name__.lower(): saved.bound.rows},
+        "owed": saved.owed,
+        "remember": saved.remember,
+        "waiting": saved.waiting,
+        "encoder": None if saved.encoder is None else saved.encoder.to_json(),
     }
     arrays = {
         "about": np.frombuffer(json.dumps(about).encode(), np.uint8),
@@ -56,6 +89,8 @@ def write(path: Path, saved: Saved) -> None:
         "contexts": saved.contexts,
         "actions": saved.actions,
         "rewards": saved.rewards,
+        "waiting_contexts": saved.waiting_contexts,
+        "waiting_actions": saved.waiting_actions,
     }
     for number, leaf in enumerate(jax.tree.leaves(saved.state)):
         arrays[f"state{number}"] = np.asarray(leaf)
@@ -75,7 +110,7 @@ def read(path: Path) -> Saved:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = dict(stored)
         about = json.loads(arrays.pop("about").tobytes())
-        known = about["format"] == FORMAT
+        known = about["format"] in (1, FORMAT)
     except FileNotFoundError:
         raise UsageError(f"there is no file {path}") from None
     except Exception as error:  # zip, NumPy and JSON each have their own
@@ -95,7 +130,9 @@ def _checked(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Saved:
         raise UsageError(f"its spec must give {' and '.join(ProblemSpec._fields)}")
     spec = ProblemSpec(_count(sizes, "context_dim", 1), _count(sizes, "num_actions", 2))
     decisions, observations = (_count(about, name, 0) for name in ("decisions", "observations"))
-    kept = observations if policy.refit_every else 0
+    more = _service(about, arrays, spec, observations if policy.refit_every else 0)
+    service, bound = more["service"], more["bound"]
+    kept = service.seen - service.forgotten_rows if bound is None else min(service.seen, bound.rows)
     key = _array(arrays, "key", (2,), np.uint32)
     saved = Saved(
         policy=policy,
@@ -107,14 +144,71 @@ def _checked(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Saved:
         contexts=_array(arrays, "contexts", (kept, spec.context_dim), np.float32),
         actions=_array(arrays, "actions", (kept,), np.int32),
         rewards=_array(arrays, "rewards", (kept,), np.float32),
+        **more,
     )
     if arrays:
         raise UsageError(f"it also holds {', '.join(map(repr, sorted(arrays)))}, which belong to no such agent")
-    if not (np.isfinite(saved.contexts).all() and np.isfinite(saved.rewards).all()):
+    _check_rows("history", spec, saved.contexts, saved.actions)
+    _check_rows("list of decisions", spec, saved.waiting_contexts, saved.waiting_actions)
+    if not np.isfinite(saved.rewards).all():
         raise UsageError("its history holds numbers that are not finite")
-    if ((saved.actions < 0) | (saved.actions >= spec.num_actions)).any():
-        raise UsageError(f"its history holds actions other than 0 to {spec.num_actions - 1}")
     return saved
+
+
+def _service(about: dict[str, Any], arrays: dict[str, np.ndarray], spec: ProblemSpec, seen: int) -> dict[str, Any]:
+    """The fields that format 2 has brought, by name. `seen` is how many rows the history must have been given."""
+    nobody = {"waiting_contexts": np.zeros((0, spec.context_dim), np.float32), "waiting_actions": np.zeros(0, np.int32)}
+    if about["format"] == 1:
+        return {"service": Service(seen=seen), "bound": None, **nobody}
+    counts = about.get("service")
+    if not isinstance(counts, dict) or counts.keys() != {each.name for each in fields(Service)}:
+        raise UsageError("its counts are not those of an agent")
+    service = Service(**{name: _count(counts, name, 0) for name in counts})
+    if service.seen != seen or service.forgotten_rows > seen:
+        raise UsageError(f"its history was given {service.seen} rows, and {seen} were observed")
+    owed, waiting = about.get("owed"), about.get("waiting")
+    if owed is not None and not _are(owed, int):
+        raise UsageError("its warm-up steps must be whole numbers")
+    if not isinstance(waiting, list) or not _are(waiting, str) or len(set(waiting)) < len(waiting):
+        raise UsageError("the decisions that wait for their reward must have an id each")
+    encoder = about.get("encoder")
+    return {
+        "service": service,
+        "bound": _bound(about.get("bound")),
+        "owed": owed,
+        "remember": _count(about, "remember", 1),
+        "waiting": waiting,
+        "waiting_contexts": _array(arrays, "waiting_contexts", (len(waiting), spec.context_dim), np.float32),
+        "waiting_actions": _array(arrays, "waiting_actions", (len(waiting),), np.int32),
+        "encoder": None if encoder is None else _encoder(encoder, spec),
+    }
+
+
+def _are(items: Any, kind: type) -> bool:
+    return isinstance(items, list) and all(type(item) is kind for item in items)
+
+
+def _bound(data: Any) -> Bound:
+    if data is None:
+        return None
+    if not isinstance(data, dict) or len(data) != 1 or not data.keys() <= _BOUNDS.keys():
+        raise UsageError(f"its history is bounded by {str(data)[:40]}, which this version does not know")
+    (name,) = data
+    return _BOUNDS[name](_count(data, name, 1))
+
+
+def _encoder(data: Any, spec: ProblemSpec) -> Encoder:
+    encoder = Encoder.from_json(data)
+    if (encoder.context_dim, len(encoder.action_names)) != spec:
+        raise UsageError("its encoder makes contexts or actions of another size")
+    return encoder
+
+
+def _check_rows(what: str, spec: ProblemSpec, contexts: np.ndarray, actions: np.ndarray) -> None:
+    if not np.isfinite(contexts).all():
+        raise UsageError(f"its {what} holds numbers that are not finite")
+    if ((actions < 0) | (actions >= spec.num_actions)).any():
+        raise UsageError(f"its {what} holds actions other than 0 to {spec.num_actions - 1}")
 
 
 def _policy(data: Any) -> Policy:

@@ -1,0 +1,8 @@
+"""A policy online: an agent chooses, learns, keeps up with a service, and is saved and loaded."""
+
+from showdown.agent.agent import Agent
+from showdown.agent.decision import Decision, UnknownDecisionError
+from showdown.agent.kept_history import Reservoir, Window
+from showdown.agent.propensity import Probabilities
+
+__all__ = ["Agent", "Decision", "Probabilities", "Reservoir", "UnknownDecisionError", "Window"]

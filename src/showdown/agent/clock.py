@@ -1,0 +1,55 @@
+"""Which step a decision is, for policies that look at it: warm-up pulls, and an ε that decays.
+
+Without a history the steps are 0, 1, 2, … as in the simulator. Rows of a history count as steps too, and each of them
+as a warm-up pull of its action, so that only what the history lacks is still played in turn.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from showdown.config.walk import layers
+from showdown.policies.wrappers import WarmUp
+from showdown.policy import Policy
+
+
+class Clock:
+    def __init__(self, policy: Policy, num_actions: int) -> None:
+        pulls = [layer.pulls for layer in layers(policy) if isinstance(layer, WarmUp)]
+        self._warm_up = max(pulls, default=0) * num_actions  # steps of it
+        self._num_actions = num_actions
+        self.decisions = 0  # made so far
+        self.given = 0  # rows of history, which others decided
+        self.owed: list[int] | None = None  # warm-up steps still to play, where the history has changed them
+
+    @property
+    def step(self) -> int:
+        """Of the next decision."""
+        return self.steps(1)[0]
+
+    def steps(self, count: int) -> list[int]:
+        """Of the next decisions."""
+        first = self.decisions
+        if self.owed is None:
+            return list(range(first, first + count))
+        owed = self.owed[:count]
+        after = max(first + len(owed) + self.given, self._warm_up)
+        return owed + list(range(after, after + count - len(owed)))
+
+    def advance(self, count: int = 1) -> None:
+        self.decisions += count
+        if self.owed:
+            del self.owed[:count]
+
+    def give(self, actions: np.ndarray) -> None:
+        """Count the actions of a history."""
+        left = np.bincount(actions, minlength=self._num_actions)
+        turns = self.owed if self.owed is not None else range(self.decisions, self._warm_up)
+        self.owed = []
+        for turn in turns:
+            action = turn % self._num_actions
+            if left[action] > 0:
+                left[action] -= 1
+            else:
+                self.owed.append(turn)
+        self.given += len(actions)

@@ -1,0 +1,80 @@
+"""An append-only file of what an agent decided and learned, to be replayed after a crash.
+
+Every record is one line of JSON with a number, and is handed to the system before the call that made it returns: a
+process that is killed loses nothing it had answered. (A machine that loses power may lose the last seconds.) An agent
+remembers the number of its last record when it is saved, so that a journal is replayed from there on.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from showdown.config import to_json
+from showdown.errors import UsageError
+from showdown.policy import Policy
+from showdown.problem import ProblemSpec
+
+FORMAT = 1
+
+
+class Journal:
+    """Open for appending. What a killed writer has left unfinished at the end is cut off."""
+
+    def __init__(self, path: Path, policy: Policy, spec: ProblemSpec, last: int) -> None:
+        """A new file begins after record `last`."""
+        self.path, self.last = path, last
+        about = {"format": FORMAT, "policy": to_json(policy), "spec": spec._asdict()}
+        self.records: list[Record] = []
+        try:
+            if path.exists() and path.stat().st_size:
+                self.records, whole = _read(path, about)
+                if self.records and self.records[0].number > last + 1:
+                    raise UsageError(
+                        f"{path} begins at record {self.records[0].number}, and the agent was saved at {last}: "
+                        "what came between them is lost"
+                    )
+                self.records = [record for record in self.records if record.number > last]
+                with open(path, "r+b") as file:
+                    file.truncate(whole)
+            self._file = open(path, "ab", buffering=0)  # noqa: SIM115  (closed by `close`)
+        except OSError as error:
+            raise UsageError(f"cannot write the journal {path}: {error.strerror}") from None
+        if not self._file.tell():
+            self._write(about)
+
+    def write(self, record: dict[str, Any]) -> None:
+        self.last += 1
+        self._write({"n": self.last, **record})
+
+    def _write(self, line: dict[str, Any]) -> None:
+        self._file.write(json.dumps(line).encode() + b"\n")
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class Record(NamedTuple):
+    number: int
+    content: dict[str, Any]
+
+
+def _read(path: Path, about: dict[str, Any]) -> tuple[list[Record], int]:
+    """The records of a journal, and how many bytes of it are whole lines."""
+    content = path.read_bytes()
+    whole = content.rfind(b"\n") + 1
+    lines = content[:whole].splitlines()
+    if not lines:
+        return [], 0
+    try:
+        header, *rest = (json.loads(line) for line in lines)
+        records = [Record(line.pop("n"), line) for line in rest]
+        numbers = [record.number for record in records]
+    except (ValueError, KeyError, AttributeError, TypeError):
+        raise UsageError(f"{path} is not the journal of an agent") from None
+    if header != json.loads(json.dumps(about)):
+        raise UsageError(f"{path} is the journal of another agent: its policy, its sizes or its format differ")
+    if numbers and numbers != list(range(numbers[0], numbers[0] + len(numbers))):
+        raise UsageError(f"{path} lacks records: their numbers do not follow each other")
+    return records, whole

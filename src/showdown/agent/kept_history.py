@@ -1,0 +1,137 @@
+"""The observations that an agent keeps for refits: all of them, the last ones, or a random sample of all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from showdown.errors import UsageError
+
+FIRST_CAPACITY = 1024  # rows; doubled when full, so that programs are seldom compiled for another size
+
+
+@dataclass(frozen=True)
+class Window:
+    """Keep the last `rows` observations: for a world that changes."""
+
+    rows: int
+
+
+@dataclass(frozen=True)
+class Reservoir:
+    """Keep `rows` observations, each of those ever seen with equal probability: for a world that stays."""
+
+    rows: int
+
+
+Bound = Window | Reservoir | None
+
+
+class Rows(NamedTuple):
+    """Observations in arrays of a fixed size, of which the first `filled` are used, the oldest first."""
+
+    contexts: np.ndarray  # (capacity, context_dim) float32
+    actions: np.ndarray  # (capacity,) int32
+    rewards: np.ndarray  # (capacity,) float32
+    filled: int
+
+
+class KeptHistory:
+    """Appends in constant time. A bounded history has one size for ever; the other one doubles."""
+
+    def __init__(self, context_dim: int, bound: Bound, seed: int, *, keeps: bool) -> None:
+        if bound is not None and (type(bound.rows) is not int or bound.rows < 1):
+            raise UsageError(f"a bounded history holds at least one row, not {bound.rows!r}")
+        self.bound, self.keeps, self._seed = bound, keeps, seed
+        capacity = 0 if not keeps else FIRST_CAPACITY if bound is None else bound.rows
+        self.contexts = np.zeros((capacity, context_dim), np.float32)
+        self.actions = np.zeros(capacity, np.int32)
+        self.rewards = np.zeros(capacity, np.float32)
+        self.seen = 0  # rows ever given
+        self.count = 0  # rows kept
+
+    @property
+    def capacity(self) -> int:
+        return len(self.actions)
+
+    def append(self, context: np.ndarray, action: int, reward: np.float32) -> None:
+        if not self.keeps:
+            return
+        place = self._place()
+        self.seen += 1
+        if place is not None:
+            self.contexts[place], self.actions[place], self.rewards[place] = context, action, reward
+
+    def _place(self) -> int | None:
+        if self.bound is None or self.count < self.capacity:
+            if self.count == self.capacity:
+                self._resize(2 * self.capacity)
+            self.count += 1
+            return self.count - 1
+        if isinstance(self.bound, Window):
+            return self.seen % self.capacity
+        drawn = int(np.random.default_rng((self._seed, self.seen)).integers(self.seen + 1))
+        return drawn if drawn < self.capacity else None
+
+    def _resize(self, capacity: int) -> None:
+        """New arrays, so that a refit in progress keeps the old ones."""
+        for name in ("contexts", "actions", "rewards"):
+            old = getattr(self, name)
+            new = np.zeros((capacity, *old.shape[1:]), old.dtype)
+            new[: self.count] = old[: self.count]
+            setattr(self, name, new)
+
+    def extend(self, contexts: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> None:
+        if not self.keeps:
+            return
+        if self.bound is not None:
+            for row in zip(contexts, actions, rewards, strict=True):
+                self.append(*row)
+            return
+        wanted = self.count + len(actions)
+        if wanted > self.capacity:
+            self._resize(capacity_for(wanted))
+        new = slice(self.count, wanted)
+        self.contexts[new], self.actions[new], self.rewards[new] = contexts, actions, rewards
+        self.count, self.seen = wanted, self.seen + len(actions)
+
+    def forget(self, first: int, end: int) -> int:
+        """Drop rows of an unbounded history, and say how many; a bounded one loses them in time."""
+        if self.bound is not None:
+            return 0
+        for name in ("contexts", "actions", "rewards"):
+            array = getattr(self, name).copy()
+            array[first : self.count - (end - first)] = array[end : self.count]
+            setattr(self, name, array)
+        self.count -= end - first
+        return end - first
+
+    def rows(self) -> Rows:
+        """The rows for a refit, which may go on while others are appended.
+
+        An unbounded history never changes a row that it has, so its arrays are shared; a bounded one is copied.
+        """
+        arrays = self.contexts, self.actions, self.rewards
+        if self.bound is None:
+            return Rows(*arrays, self.count)
+        oldest = self.seen % self.capacity if isinstance(self.bound, Window) and self.count == self.capacity else 0
+        contexts, actions, rewards = (np.roll(array, -oldest, axis=0) for array in arrays)
+        return Rows(contexts, actions, rewards, self.count)
+
+    def fill(self, contexts: np.ndarray, actions: np.ndarray, rewards: np.ndarray, seen: int) -> None:
+        """What was saved, the oldest first."""
+        if self.keeps and self.bound is None:
+            self._resize(capacity_for(len(actions)))
+        self.count, self.seen = len(actions), seen
+        arrays = [np.array(array) for array in (contexts, actions, rewards)]
+        if isinstance(self.bound, Window) and self.count == self.capacity:
+            arrays = [np.roll(array, seen % self.capacity, axis=0) for array in arrays]
+        for kept, array in zip((self.contexts, self.actions, self.rewards), arrays, strict=True):
+            kept[: self.count] = array
+
+
+def capacity_for(rows: int) -> int:
+    """The size that arrays of so many rows would have grown to."""
+    return max(FIRST_CAPACITY, 1 << (max(1, rows) - 1).bit_length())

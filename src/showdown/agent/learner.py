@@ -1,0 +1,166 @@
+"""What an agent learns with: the state, the kept observations, and refits, here or in the background.
+
+Nothing here locks: the agent calls it with its lock held.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Literal, NamedTuple
+
+import jax
+import numpy as np
+
+from showdown.agent import programs
+from showdown.agent.background import Background, Fitted, Observation
+from showdown.agent.kept_history import Bound, KeptHistory, Rows
+from showdown.play import block
+from showdown.policy import Policy, State
+from showdown.problem import ProblemSpec
+
+ROWS_AT_ONCE = 4096  # of a history, in one program
+Refits = int | Literal["all"]
+
+
+class Tally(NamedTuple):
+    """What did not go as usual."""
+
+    refused_updates: int = 0  # observations that would have left a state that is not finite
+    refused_refits: int = 0  # the same for refits
+    forgotten_rows: int = 0  # observations taken out of the history since a refit to them was refused
+    failed_refits: int = 0  # refits in the background that raised an error
+
+
+class Learner:
+    def __init__(
+        self,
+        policy: Policy,
+        spec: ProblemSpec,
+        key: jax.Array,
+        bound: Bound,
+        lock: AbstractContextManager,
+        *,
+        background: bool,
+    ) -> None:
+        self.policy, self.spec, self.key = policy, spec, key
+        # a policy may start two parts of its state with one array; only distinct ones can be given to an update
+        self.state: State = programs.copied(block.init(policy, key, spec))
+        self.observations = 0
+        self.tally = Tally()
+        seed = int(np.asarray(jax.random.key_data(key)).astype(np.uint64) @ np.array([1, 1 << 32], np.uint64))
+        self.history = KeptHistory(spec.context_dim, bound, seed, keeps=bool(policy.refit_every))
+        self._fitted_rows = 0  # of the history, at the last refit that was not refused
+        self._ready: set[int] = set()  # capacities that the refit is compiled for; empty until `warm`
+        self.background = Background(self._fit, self._catch_up, self._swap, lock)
+        self._behind_the_scenes = background
+
+    def learn(self, context: np.ndarray, action: int, reward: np.float32, *, wait: bool = False) -> bool:
+        """Whether it was taken in; an update that would leave a state that is not finite is not."""
+        seen = Observation(context, np.int32(action), reward, np.int32(self.observations))
+        if not self._update(seen):
+            return False
+        self.history.append(context, action, reward)
+        self._get_ready()
+        if self.policy.refit_every and self.observations % self.policy.refit_every == 0:
+            if wait or not self._behind_the_scenes:
+                self._refit_now(self.observations - 1)
+            elif not self.background.running:
+                self.background.start(programs.copied(self.state), self.history.rows(), self.observations - 1)
+        return True
+
+    def _update(self, seen: Observation) -> bool:
+        if not self.policy.frozen:  # else an update changes nothing
+            self.state, fine = programs.update(self.policy, self.key, self.state, *seen)
+            if not fine:
+                self._count(refused_updates=1)
+                return False
+            self.background.note(seen)
+        self.observations += 1
+        return True
+
+    def learn_many(self, contexts: np.ndarray, actions: np.ndarray, rewards: np.ndarray, refits: Refits) -> int:
+        """Take in a history; how many of its rows were taken."""
+        self.background.cancel()
+        if refits == "all":
+            return sum([self.learn(*row, wait=True) for row in zip(contexts, actions.tolist(), rewards, strict=True)])
+        before = self.observations
+        for first in range(0, len(actions), ROWS_AT_ONCE):
+            part = slice(first, first + ROWS_AT_ONCE)
+            self._learn_part(contexts[part], actions[part], rewards[part])
+        count = min(refits, self.observations) if self.policy.refit_every else 0
+        for place in range(count):
+            self._refit_now(self.observations - count + place)
+        return self.observations - before
+
+    def _learn_part(self, contexts: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> None:
+        count = len(actions)
+        if not self.policy.frozen:
+            room = ROWS_AT_ONCE - count
+            padded = np.pad(contexts, ((0, room), (0, 0))), np.pad(actions, (0, room)), np.pad(rewards, (0, room))
+            numbers = np.int32(self.observations), np.int32(count)
+            state, fine = programs.update_many(self.policy, self.key, self.state, *padded, *numbers)
+            if not fine:  # find out which rows
+                steps = zip(contexts, actions, rewards, strict=True)
+                taken = [self._update(Observation(*row, np.int32(self.observations))) for row in steps]
+                self.history.extend(contexts[taken], actions[taken], rewards[taken])
+                return
+            self.state = state
+        self.observations += count
+        self.history.extend(contexts, actions, rewards)
+
+    def _refit_now(self, step: int) -> None:
+        self.state, fine = self._fit(self.state, self.history.rows(), step)
+        self._account(bool(fine), self.history.count)
+
+    def _fit(self, state: State, rows: Rows, step: int) -> tuple[State, jax.Array]:
+        return programs.refit(self.policy, self.key, state, *rows[:3], np.int32(rows.filled), np.int32(step))
+
+    def _account(self, fine: bool, rows: int) -> None:
+        """Rows that came since the last good refit are taken out of the history when one of them spoils the next."""
+        if not fine:
+            forgotten = self.history.forget(self._fitted_rows, rows) if rows > self._fitted_rows else 0
+            self._count(refused_refits=1, forgotten_rows=forgotten)
+        elif self.history.bound is None:
+            self._fitted_rows = rows
+
+    def _swap(self, fitted: Fitted) -> None:
+        """Put a state that was fitted in the background in place of the live one."""
+        if fitted.error is not None:
+            self._count(failed_refits=1)
+            return
+        if fitted.fine:
+            self.state = fitted.state
+        self._account(fitted.fine, fitted.rows)
+
+    def _catch_up(self, state: State, missed: list[Observation]) -> State:
+        """A fitted state after what was observed while it was being fitted."""
+        for seen in missed:
+            state, _ = programs.update(self.policy, self.key, state, *seen)
+        return state
+
+    def _count(self, **more: int) -> None:
+        self.tally = self.tally._replace(**{name: getattr(self.tally, name) + by for name, by in more.items()})
+
+    def warm(self) -> None:
+        """Compile update and refit by calling them on copies."""
+        context, number, reward = np.zeros(self.spec.context_dim, np.float32), np.int32(0), np.float32(0)
+        if not self.policy.frozen:
+            copy = programs.copied(self.state)
+            jax.block_until_ready(programs.update(self.policy, self.key, copy, context, number, reward, number))
+        if self.policy.refit_every:
+            self._compile_refit(programs.copied(self.state), self.history.capacity)
+            self._get_ready()
+
+    def _get_ready(self) -> None:
+        """Compile the refit for the next size of the history in the background, once half of this one is full."""
+        history = self.history
+        after = 2 * history.capacity
+        if self._ready and history.bound is None and 2 * history.count > history.capacity and after not in self._ready:
+            self._ready.add(after)
+            self.background.submit(self._compile_refit, programs.copied(self.state), after)
+
+    def _compile_refit(self, copy: State, capacity: int) -> None:
+        dim = self.spec.context_dim
+        rows = np.zeros((capacity, dim), np.float32), np.zeros(capacity, np.int32), np.zeros(capacity, np.float32)
+        jax.block_until_ready(self._fit(copy, Rows(*rows, 1), 0))
+        self._ready.add(capacity)

@@ -1,0 +1,116 @@
+"""The compiled programs of an agent. All agents of one kind of policy and one size share them.
+
+A program that changes the state gives the old one back where the new one would not be finite, and says so.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+
+from showdown.keys import role_key
+from showdown.play import block
+from showdown.play.block import RoleKeys
+from showdown.policy import History, Policy, State, all_finite
+
+
+@jax.jit
+def act(policy: Policy, key: jax.Array, state: State, context: jax.Array, step: jax.Array) -> jax.Array:
+    return block.act(policy, RoleKeys.of(key), state, context, step)
+
+
+@jax.jit
+def act_among(
+    policy: Policy, key: jax.Array, state: State, context: jax.Array, step: jax.Array, available: jax.Array
+) -> jax.Array:
+    return policy.act_among(jax.random.fold_in(RoleKeys.of(key).act, step), state, context, step, available)
+
+
+@jax.jit
+def act_many(policy: Policy, key: jax.Array, state: State, contexts: jax.Array, steps: jax.Array) -> jax.Array:
+    """What `act` would choose for each context at its step, with nothing learned in between."""
+    keys = RoleKeys.of(key)
+    return jax.vmap(lambda context, step: block.act(policy, keys, state, context, step))(contexts, steps)
+
+
+@partial(jax.jit, static_argnames="draws")
+def probabilities(
+    policy: Policy,
+    key: jax.Array,
+    state: State,
+    context: jax.Array,
+    step: jax.Array,
+    available: jax.Array,
+    *,
+    draws: int,
+) -> tuple[jax.Array, jax.Array]:
+    """The probability of each action, (num_actions,), and of how many draws it is the mean; 0 where it is exact."""
+    exact = policy.probabilities(state, context, step, available)
+    if exact is not None:
+        return exact, jnp.int32(0)
+    keys = jax.random.split(jax.random.fold_in(role_key(key, "propensity"), step), draws)
+    drawn = jax.vmap(lambda each: policy.act_among(each, state, context, step, available))(keys)
+    return jnp.bincount(drawn, length=len(available)) / draws, jnp.int32(draws)
+
+
+@partial(jax.jit, donate_argnums=2)
+def update(
+    policy: Policy,
+    key: jax.Array,
+    state: State,
+    context: jax.Array,
+    action: jax.Array,
+    reward: jax.Array,
+    step: jax.Array,
+) -> tuple[State, jax.Array]:
+    return _kept_finite(state, block.update(policy, RoleKeys.of(key), state, context, action, reward, step))
+
+
+@jax.jit
+def update_many(
+    policy: Policy,
+    key: jax.Array,
+    state: State,
+    contexts: jax.Array,
+    actions: jax.Array,
+    rewards: jax.Array,
+    first: jax.Array,
+    count: jax.Array,
+) -> tuple[State, jax.Array]:
+    """Learn from the first `count` rows, one after the other; whether what comes out is finite."""
+    keys = RoleKeys.of(key)
+
+    def one(row: jax.Array, state: State) -> State:
+        return block.update(policy, keys, state, contexts[row], actions[row], rewards[row], first + row)
+
+    state = jax.lax.fori_loop(0, count, one, state)
+    return state, all_finite(state)
+
+
+@partial(jax.jit, donate_argnums=2)
+def refit(
+    policy: Policy,
+    key: jax.Array,
+    state: State,
+    contexts: jax.Array,
+    actions: jax.Array,
+    rewards: jax.Array,
+    count: jax.Array,
+    step: jax.Array,
+) -> tuple[State, jax.Array]:
+    """Refit to the first `count` rows; `step` is the number of the last observation, whichever rows were kept."""
+    history = History(count, actions, rewards, lambda steps: contexts[steps])
+    return _kept_finite(state, block.refit(policy, RoleKeys.of(key), state, history, step))
+
+
+def _kept_finite(old: State, new: State) -> tuple[State, jax.Array]:
+    fine = all_finite(new)
+    return jax.tree.map(lambda after, before: jnp.where(fine, after, before), new, old), fine
+
+
+@jax.jit
+def copied(state: State) -> State:
+    """A state of its own memory: that of a live agent is given away at the next update."""
+    return jax.tree.map(jnp.copy, state)

@@ -1,0 +1,106 @@
+"""An agent as the parts that its file holds, and back; and what a journal's records stand for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from showdown.agent import programs, saved
+from showdown.agent.decision import Waiting
+from showdown.agent.learner import Tally
+from showdown.errors import UsageError
+from showdown.policy import all_finite
+
+if TYPE_CHECKING:
+    from showdown.agent.agent import Agent
+
+write = saved.write
+
+
+def pack(agent: Agent) -> saved.Saved:
+    """With the agent's lock held; what is packed does not change afterwards."""
+    learner, clock, pending = agent._learner, agent._decider.clock, agent._pending
+    rows = learner.history.rows()
+    waiting = dict(pending.items())
+    contexts = [decision.context for decision in waiting.values()]
+    return saved.Saved(
+        policy=agent.policy,
+        spec=agent.spec,
+        key=learner.key,
+        state=programs.copied(learner.state),
+        decisions=clock.decisions,
+        observations=learner.observations,
+        contexts=np.array(rows.contexts[: rows.filled]),
+        actions=np.array(rows.actions[: rows.filled]),
+        rewards=np.array(rows.rewards[: rows.filled]),
+        service=saved.Service(
+            seen=learner.history.seen,
+            **learner.tally._asdict(),
+            given=clock.given,
+            dropped=pending.dropped,
+            unknown=pending.unknown,
+            last_record=agent._last_record if agent._journal is None else agent._journal.last,
+        ),
+        bound=learner.history.bound,
+        owed=None if clock.owed is None else list(clock.owed),
+        remember=pending.most,
+        waiting=list(waiting),
+        waiting_contexts=np.array(contexts, np.float32).reshape(-1, agent.spec.context_dim),
+        waiting_actions=np.array([decision.action for decision in waiting.values()], np.int32),
+        encoder=agent.encoder,
+    )
+
+
+def unpack(kind: type[Agent], path: Path, *, background: bool, journal: str | Path | None) -> Agent:
+    stored = saved.read(path)
+    agent = kind(
+        stored.policy,
+        **stored.spec._asdict(),
+        key=stored.key,
+        encoder=stored.encoder,
+        background=background,
+        history=stored.bound,
+        remember=stored.remember,
+    )
+    learner, clock, pending, service = agent._learner, agent._decider.clock, agent._pending, stored.service
+    learner.state, agent._decider.usable = stored.state, bool(all_finite(stored.state))
+    learner.observations = stored.observations
+    learner.history.fill(stored.contexts, stored.actions, stored.rewards, service.seen)
+    learner.tally = Tally(**{name: getattr(service, name) for name in Tally._fields})
+    clock.decisions, clock.given, clock.owed = stored.decisions, service.given, stored.owed
+    pending.dropped, pending.unknown = service.dropped, service.unknown
+    decisions = zip(stored.waiting_contexts, stored.waiting_actions.tolist(), strict=True)
+    for id, decision in zip(stored.waiting, decisions, strict=True):
+        pending.add(id, Waiting(*decision))
+    agent._last_record = service.last_record
+    if journal is not None:
+        agent._keep_journal(Path(journal))
+    return agent
+
+
+def redo(agent: Agent, record: dict[str, Any]) -> None:
+    """Do again what a record of the journal stands for."""
+    try:
+        if "rows" in record:
+            rows = record["rows"]
+            contexts, rewards = (np.array(rows[name], np.float32) for name in ("contexts", "rewards"))
+            actions = np.array(rows["actions"], np.int32)
+            agent._decider.clock.give(actions)
+            agent._learner.learn_many(contexts, actions, rewards, record["refits"])
+        elif "choices" in record:
+            agent._decider.clock.advance(record["choices"])
+        elif "reward" in record:
+            if "decision" in record:
+                waiting = agent._pending.take(record["decision"])
+            else:
+                waiting = Waiting(np.array(record["context"], np.float32), record["action"])
+            agent._learner.learn(*waiting, np.float32(record["reward"]))
+        else:
+            agent._decider.clock.advance()
+            if record["decision"] is not None:
+                context = np.array(record["context"], np.float32)
+                agent._pending.add(record["decision"], Waiting(context, record["action"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise UsageError(f"the journal holds a record that says nothing ({type(error).__name__})") from None
