@@ -53,6 +53,7 @@ SITE := build/site
 
 docs: install
 	$(BIN)/python docs/write_commands.py
+	$(BIN)/python docs/write_faults.py
 	$(PIP) --constraint constraints.txt --editable '.[docs]' || $(PIP) --editable '.[docs]'
 	$(BIN)/mkdocs build --quiet --strict
 	$(BIN)/showdown report docs/results/neural --title "The neural methods" --docs .. --out $(SITE)/study/report.html

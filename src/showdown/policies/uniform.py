@@ -29,7 +29,7 @@ class Uniform(Policy):
         return jax.random.randint(key, (), 0, state.num_actions)
 
     def probabilities(self, state: State, context: jax.Array, step: jax.Array, available: jax.Array) -> jax.Array:
-        return available / available.sum()
+        return available.astype(jnp.float32) / available.sum().astype(jnp.float32)
 
 
 policies.add("Uniform", Uniform())

@@ -122,8 +122,8 @@ class EpsilonGreedy(Wrapper):
         inner = self.inner.probabilities(state.inner, context, step, available)
         if inner is None:
             return None
-        explore = self.probability(step)
-        return explore * available / available.sum() + (1 - explore) * inner
+        explore, among = self.probability(step), available.astype(jnp.float32)
+        return explore * among / among.sum() + (1 - explore) * inner
 
 
 @config
