@@ -8,6 +8,8 @@ remembers the number of its last record when it is saved, so that a journal is r
 from __future__ import annotations
 
 import json
+import os
+import weakref
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,21 +40,29 @@ class Journal:
                 self.records = [record for record in self.records if record.number > last]
                 with open(path, "r+b") as file:
                     file.truncate(whole)
-            self._file = open(path, "ab", buffering=0)  # noqa: SIM115  (closed by `close`)
+            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+            self.close = weakref.finalize(self, os.close, self._file)  # at the latest when nobody needs it
+            self._size = os.fstat(self._file).st_size
         except OSError as error:
             raise UsageError(f"cannot write the journal {path}: {error.strerror}") from None
-        if not self._file.tell():
+        if not self._size:
             self._write(about)
 
     def write(self, record: dict[str, Any]) -> None:
+        self._write({"n": self.last + 1, **record})
         self.last += 1
-        self._write({"n": self.last, **record})
 
     def _write(self, line: dict[str, Any]) -> None:
-        self._file.write(json.dumps(line).encode() + b"\n")
-
-    def close(self) -> None:
-        self._file.close()
+        """Whole, or not at all where the disk is full."""
+        content = memoryview(json.dumps(line).encode() + b"\n")
+        written = 0
+        try:
+            while written < len(content):
+                written += os.write(self._file, content[written:])
+        except OSError as error:
+            os.ftruncate(self._file, self._size)
+            raise UsageError(f"cannot write the journal {self.path}: {error.strerror}") from None
+        self._size += written
 
 
 class Record(NamedTuple):
