@@ -35,7 +35,8 @@ class Decider:
         room = (1 << (count - 1).bit_length()) - count  # few sizes, so few programs
         padded = np.pad(contexts, ((0, room), (0, 0)))
         steps = np.pad(np.array(self.clock.steps(count), np.int32), (0, room))
-        actions = programs.act_many(self._policy, self._key, self._learner.state, padded, steps)
+        known = self._policy, self._key, self._learner.state, padded, steps
+        actions = programs.act_many(*known, num_actions=self._spec.num_actions)
         self.clock.advance(count)
         return np.asarray(actions)[:count].tolist()
 

@@ -15,6 +15,10 @@ from showdown.play import block
 from showdown.play.block import RoleKeys
 from showdown.policy import History, Policy, State, all_finite
 
+# Values of actions computed together. On a CPU, jaxlib 0.10.2 gives silently wrong sums where a fused reduction has
+# more than 32,768 results (github.com/jax-ml/jax/issues/39103).
+SCORES_AT_ONCE = 1 << 14
+
 
 @jax.jit
 def act(policy: Policy, key: jax.Array, state: State, context: jax.Array, step: jax.Array) -> jax.Array:
@@ -28,11 +32,13 @@ def act_among(
     return policy.act_among(jax.random.fold_in(RoleKeys.of(key).act, step), state, context, step, available)
 
 
-@jax.jit
-def act_many(policy: Policy, key: jax.Array, state: State, contexts: jax.Array, steps: jax.Array) -> jax.Array:
+@partial(jax.jit, static_argnames="num_actions")
+def act_many(
+    policy: Policy, key: jax.Array, state: State, contexts: jax.Array, steps: jax.Array, *, num_actions: int
+) -> jax.Array:
     """What `act` would choose for each context at its step, with nothing learned in between."""
-    keys = RoleKeys.of(key)
-    return jax.vmap(lambda context, step: block.act(policy, keys, state, context, step))(contexts, steps)
+    keys, at_once = RoleKeys.of(key), max(1, SCORES_AT_ONCE // num_actions)
+    return jax.lax.map(lambda row: block.act(policy, keys, state, *row), (contexts, steps), batch_size=at_once)
 
 
 @partial(jax.jit, static_argnames="draws")
@@ -51,7 +57,10 @@ def probabilities(
     if exact is not None:
         return exact, jnp.int32(0)
     keys = jax.random.split(jax.random.fold_in(role_key(key, "propensity"), step), draws)
-    drawn = jax.vmap(lambda each: policy.act_among(each, state, context, step, available))(keys)
+    at_once = max(1, SCORES_AT_ONCE // len(available))
+    drawn = jax.lax.map(
+        lambda each: policy.act_among(each, state, context, step, available), keys, batch_size=min(at_once, draws)
+    )
     return jnp.bincount(drawn, length=len(available)) / draws, jnp.int32(draws)
 
 
