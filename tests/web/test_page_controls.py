@@ -138,7 +138,7 @@ def test_names_cannot_break_out_of_a_file(page):
     assert len(list(csv.DictReader(io.StringIO(content.decode())))) == 1
 
 
-@pytest.mark.parametrize("view", ["curves", "ranks", "compare", "time"])
+@pytest.mark.parametrize("view", ["heatmap", "curves", "ranks", "compare", "time"])
 def test_a_chart_is_saved_as_svg_and_png(open_page, page_file, view):
     with open_page(page_file, "phone") as page:
         page.click(f"#tab-{view}")

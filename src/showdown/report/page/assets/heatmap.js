@@ -58,7 +58,50 @@ function heatmap() {
       showView();
     },
   );
-  return { nodes: [el("div", { class: "controls" }, control, legend), table.node], arrange: table.arrange };
+  const tileOf = (policy, problem) => {
+    const cell = cellOf(policy.name, problem.name);
+    if (!cell?.shown[state.metric]) return null;
+    const text = ranked ? String(cell.rank[state.metric]) : short(cell.shown[state.metric].mean);
+    return { text, ...heat(fraction(cell, problem)) };
+  };
+  const saving = chartDownloads(`${ranked ? "Ranks by" : "Values of"} ${metricIn(state.metric, commonUnit())}; ${data.title}`, (width) => heatChart(width, tileOf));
+  return { nodes: [el("div", { class: "controls" }, control, legend), table.node, saving], arrange: table.arrange };
+}
+
+// The map as one drawing, for a file: the policies that are seen, in their order.
+function heatChart(width, tileOf) {
+  const rows = sortedPolicies().filter(isShown),
+    top = 78,
+    height = top + rows.length * ROW + 8;
+  if (!rows.length) return el("p", { class: "nothing" }, "No policy matches the filter.");
+  const left = nameWidth(
+      rows.map(({ name }) => name),
+      width,
+    ),
+    wide = (width - left - 40) / data.problems.length;
+  const root = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, class: "chart" });
+  data.problems.forEach((problem, column) => {
+    const x = left + (column + 0.5) * wide;
+    root.append(svg("text", { x, y: top - 8, transform: `rotate(-40 ${x} ${top - 8})` }, problem.name));
+  });
+  rows.forEach((policy, row) => {
+    const y = top + row * ROW;
+    root.append(rowName(policy.name, left, y + ROW / 2));
+    data.problems.forEach((problem, column) => {
+      const tile = tileOf(policy, problem),
+        x = left + column * wide;
+      if (tile)
+        root.append(
+          svg("rect", { x: x + 1, y: y + 1, width: wide - 2, height: ROW - 2, rx: 2, fill: tile.background }),
+          svg(
+            "text",
+            { x: x + wide / 2, y: y + ROW / 2 + 4, "text-anchor": "middle", style: `fill:${tile.color}` },
+            tile.text,
+          ),
+        );
+    });
+  });
+  return root;
 }
 
 // What the colours mean: a ramp from the best to the worst, with values along it and the name of the quantity.
