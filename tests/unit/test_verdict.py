@@ -8,10 +8,11 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from showdown.analysis.coverage import coverage
 from showdown.analysis.verdict import verdict
-from showdown.analysis.with_best import with_best
+from showdown.analysis.with_best import difference, with_best
 
 
 @pytest.fixture
@@ -148,3 +149,20 @@ def test_coverage_prefers_all_problems_then_the_largest_complete_table(frame_of)
     ragged = frame_of({("A", p): one for p in "wxyz"} | {("B", p): one for p in "xyz"} | {("C", "w"): one})
     assert coverage(ragged)[:2] == (["A", "B"], ["x", "y", "z"])
     assert coverage(frame_of({("A", "x"): one, ("B", "y"): one})).problems == []
+
+
+def test_the_difference_is_the_paired_test_or_welchs_where_no_trial_is_shared():
+    generator = np.random.default_rng(0)
+    one, other = pd.Series(generator.standard_normal(9)), pd.Series(generator.standard_normal(9) + 0.5)
+    assert difference(one, other).p_value == pytest.approx(stats.ttest_rel(one, other).pvalue)
+    apart = pd.Series(generator.standard_normal(5), index=range(20, 25))
+    assert difference(one, apart).p_value == pytest.approx(stats.ttest_ind(one, apart, equal_var=False).pvalue)
+    # thirty trials against ten of the same, with luck that they share: pairing still helps
+    luck = 10 * generator.standard_normal(30)
+    many, few = (
+        pd.Series(luck + generator.standard_normal(30)),
+        pd.Series(luck + 3 + generator.standard_normal(30))[:10],
+    )
+    found = difference(few, many)
+    assert found.trials == 10
+    assert found.p_value < stats.ttest_ind(few, many, equal_var=False).pvalue

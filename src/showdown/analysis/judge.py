@@ -10,7 +10,7 @@ import pandas as pd
 
 from showdown.analysis.cautions import Caution, FewTrials, UnequalCoverage
 from showdown.analysis.facts import Facts
-from showdown.analysis.validity import catching_up, cautions, no_times
+from showdown.analysis.validity import catching_up, cautions, few_trials, no_times, unequal_coverage
 from showdown.analysis.verdict import Verdict, verdict
 from showdown.metrics import MAIN
 
@@ -45,12 +45,10 @@ def judge(
 def _cautions(rows: pd.DataFrame, facts: Facts, found: Verdict) -> list[Caution]:
     """About the cells that the verdict rests on, the most serious first."""
     meant = rows[rows["problem"].isin(found.problems) & ~rows["policy"].isin(found.left_out)]
-    doubts = [] if meant.empty else cautions(meant, facts)
     leading = meant if found.best is None else meant[meant["policy"].isin(found.ties)]
-    # few trials are enough for a policy that they put clearly behind
-    doubts = [caution for caution in doubts if not isinstance(caution, FewTrials)]
-    doubts += [caution for caution in cautions(leading) if isinstance(caution, FewTrials)]
-    doubts += [caution for caution in cautions(rows) if isinstance(caution, UnequalCoverage)]
+    # few trials are enough for a policy that they put clearly behind, and coverage is about all policies
+    doubts = [caution for caution in cautions(meant, facts) if not isinstance(caution, FewTrials | UnequalCoverage)]
+    doubts += [caution for caution in (few_trials(leading), unequal_coverage(rows)) if caution.items]
     if found.best is not None and len(found.problems) == 1:
         crossing = catching_up(meant, facts, found.best, [rival.policy for rival in found.rivals])
         doubts = [*([crossing] if crossing.items else []), *doubts]

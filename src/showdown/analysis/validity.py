@@ -49,6 +49,14 @@ def cautions(frame: pd.DataFrame, facts: Facts | None = None) -> list[Caution]:
     return [caution for caution in found if caution.items]
 
 
+def few_trials(frame: pd.DataFrame) -> Caution:
+    return _few_trials(_cells(frame))
+
+
+def unequal_coverage(frame: pd.DataFrame) -> Caution:
+    return _unequal(_cells(frame))
+
+
 def _cells(frame: pd.DataFrame) -> list[dict[str, Any]]:
     columns = ["cell", "policy", "problem", "horizon", "trials"]
     return frame[columns].drop_duplicates(["policy", "problem"]).to_dict("records")

@@ -47,14 +47,21 @@ def difference(one: pd.Series, other: pd.Series, *, worse: int = 1, comparisons:
     """
     from scipy import special
 
-    paired = worse * (one - other).dropna().to_numpy(float)
-    wins, ties = int((paired < 0).sum()), int((paired == 0).sum())
-    first, second = worse * one.dropna(), worse * other.dropna()
-    counted = len(paired), wins, ties
-    if len(first) < 2 or len(second) < 2:
-        mean = float(first.mean() - second.mean())
+    if not one.index.equals(other.index):
+        one, other = one.align(other)
+    first, second = worse * one.to_numpy(float), worse * other.to_numpy(float)
+    held = ~np.isnan(first), ~np.isnan(second)
+    both = held[0] & held[1]
+    paired = first[both] - second[both]
+    counted = len(paired), int((paired < 0).sum()), int((paired == 0).sum())
+    own = first[held[0]], second[held[1]]
+    if min(map(len, own)) < 2:
+        mean = float(own[0].mean() - own[1].mean()) if all(map(len, own)) else math.nan
         return Difference(mean, math.nan, math.nan, math.nan, *counted)
-    mean, error, freedom = _paired(paired) if len(paired) == len(first) == len(second) else _partly(first, second)
+    if len(paired) == len(own[0]) == len(own[1]):
+        mean, error, freedom = _paired(paired)
+    else:
+        mean, error, freedom = _partly(own, (first[both], second[both]))
     if error <= 1e-12 * abs(mean):  # every trial differs by the same
         return Difference(mean, mean, mean, 1.0 if mean == 0 else 0.0, *counted)
     half = float(special.stdtrit(freedom, 1 - ALPHA / (2 * comparisons))) * error
@@ -68,19 +75,21 @@ def _paired(differences: np.ndarray) -> tuple[float, float, float]:
     return float(differences.mean()), float(differences.std(ddof=1)) / math.sqrt(count), count - 1
 
 
-def _partly(first: pd.Series, second: pd.Series) -> tuple[float, float, float]:
-    """The same of the difference of two means, of samples of which some members belong together."""
-    both = first.index.intersection(second.index)
-    pairs, sizes = len(both), (len(first), len(second))
-    parts = [float(sample.var(ddof=1)) / len(sample) for sample in (first, second)]
+Pair = tuple[np.ndarray, np.ndarray]
+
+
+def _partly(samples: Pair, shared: Pair) -> tuple[float, float, float]:
+    """The same of the difference of two means, of samples of which some members, `shared`, belong together."""
+    pairs, sizes = len(shared[0]), (len(samples[0]), len(samples[1]))
+    parts = [float(sample.var(ddof=1)) / len(sample) for sample in samples]
     total = parts[0] + parts[1]
-    shared = first[both].cov(second[both]) * pairs / (sizes[0] * sizes[1]) if pairs > 2 else 0.0
-    error = math.sqrt(max(total - 2 * shared, 0.0))
+    together = float(np.cov(*shared)[0, 1]) * pairs / (sizes[0] * sizes[1]) if pairs > 2 else 0.0
+    error = math.sqrt(max(total - 2 * together, 0.0))
     squares = sum(part**2 / (size - 1) for part, size in zip(parts, sizes, strict=True))
     welch = total**2 / squares if squares else 1.0
     alone = sizes[0] + sizes[1] - 2 * pairs
     freedom = pairs - 1 + (welch - pairs + 1) / (sizes[0] + sizes[1]) * alone if pairs > 2 else welch
-    return float(first.mean() - second.mean()), error, max(freedom, 1.0)
+    return float(samples[0].mean() - samples[1].mean()), error, max(freedom, 1.0)
 
 
 def interval(values: pd.Series) -> tuple[float, float]:

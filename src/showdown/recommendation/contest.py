@@ -68,7 +68,7 @@ class Contest:
         if not set(fitting) - references:
             return False
         self.show(board, f"{trials} trials of {', '.join(fitting)}")
-        cheap = [name for name in fitting if self._seconds(cells[name]) < CHEAP_SECONDS or self.processes == 1]
+        cheap = [name for name in fitting if self.processes == 1 or self._is_cheap(cells[name])]
         self._run([cells[name] for name in cheap], "local", board)
         rest = [name for name in fitting if name not in cheap and self._seconds(cells[name]) < self.budget.left]
         self._run([cells[name] for name in rest], "processes" if len(rest) > 1 else "local", board)
@@ -89,6 +89,11 @@ class Contest:
 
     def _cell(self, name: str, trials: int) -> Cell:
         return Cell(name, self.problem_name, policies.get(name), self.problem, trials, self.seed)
+
+    def _is_cheap(self, cell: Cell) -> bool:
+        """By what was measured; before that, whatever trains is expensive, as its rough estimate may be far off."""
+        known = cell.policy_name in self.pace or not cell.policy.refit_every
+        return known and self._seconds(cell) < CHEAP_SECONDS
 
     def _seconds(self, cell: Cell) -> float:
         if cell.policy_name in self.pace:
