@@ -30,7 +30,7 @@ def measure(name: str, decisions: int, *, propensities: bool) -> dict[str, Any]:
     weights = draw.normal(size=(ACTIONS, DIM))
     agent = Agent(policies.get(name), context_dim=DIM, num_actions=ACTIONS, background=True)
     began = time.perf_counter()
-    agent.warm()
+    agent.warm(rows=decisions)
     warm_seconds = time.perf_counter() - began
     contexts = draw.normal(size=(decisions, DIM)).astype(np.float32)
     noise = draw.normal(size=decisions)

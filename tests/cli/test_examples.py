@@ -29,6 +29,11 @@ def test_agent_example_learns():
     assert module("run_agent").main() < 0.05
 
 
+def test_service_example_survives_a_crash(capsys):
+    assert module("from_table_to_service").main(steps=300) > 0.85
+    assert "300 decisions, 295 rewards" in capsys.readouterr().out
+
+
 def test_a_policy_in_one_file(showdown):
     policy = str(ROOT / "examples" / "my_policy.py")
     tiny = ("--problems", "wheel-0.5", "--trials", "2", "--horizon", "60", "--json")

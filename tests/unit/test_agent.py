@@ -21,6 +21,7 @@ from showdown.policies.uniform import Uniform
 from showdown.policies.wrappers import WarmUp
 from showdown.policy import Policy
 from showdown.problems import table
+from showdown.recommendation.recipe import write_recipe
 
 DOCS = Path(__file__).parents[2] / "docs"
 DIM, ACTIONS = 2, 3
@@ -225,6 +226,17 @@ def test_rows_that_spoil_a_refit_are_forgotten():
     assert (int(agent._state["rows"]), float(agent._state["fit"])) == (8, 8)
 
 
+def test_a_history_that_spoils_its_refit_is_refused_and_older_rows_stay(tmp_path):
+    agent = sums_agent()
+    for _ in range(4):
+        agent.learn([0.0], 0, 1.0)
+    agent.save(tmp_path / "agent.npz")
+    loaded = Agent.load(tmp_path / "agent.npz")
+    assert loaded.learn_many(np.zeros((5, 1)), [0] * 5, [1.0, 1.0, 1000.0, 1.0, 1.0]) == 0
+    assert loaded._learner.history.count == 4
+    assert loaded.counts()["refused_refits"] == 1
+
+
 def test_background_refits_catch_up_with_what_came_meanwhile():
     agent = sums_agent(background=True)
     agent.warm()
@@ -247,17 +259,41 @@ def test_the_next_size_is_compiled_before_it_is_needed():
     assert {1024, 2048} <= agent._learner._ready
 
 
+def test_room_made_beforehand_is_used():
+    agent = sums_agent()
+    agent.warm(rows=1500)
+    assert agent._learner._ready == {2048}
+    agent.learn_many(np.zeros((1100, 1)), [0] * 1100, np.ones(1100), refits=1)
+    assert float(agent._state["fit"]) == 1100
+    agent.wait()
+
+
 # With a table
 
 
 @pytest.fixture(scope="module")
-def shop() -> Agent:
+def customers():
     draw = np.random.default_rng(1)
     ages = draw.integers(18, 80, 60)
     frame = pd.DataFrame(
         {"age": ages, "region": draw.choice(["north", "south"], 60), "bought": np.where(ages > 40, "plus", "basic")}
     )
-    return Agent.for_table(table(frame, label="bought"), LINEAR)
+    return table(frame, label="bought")
+
+
+@pytest.fixture(scope="module")
+def shop(customers) -> Agent:
+    return Agent.for_table(customers, LINEAR)
+
+
+def test_a_recommendation_becomes_an_agent(customers, tmp_path):
+    agent = Agent.recommended(write_recipe("LinFullPost", customers, tmp_path / "agent.json"))
+    assert agent.policy == LINEAR
+    assert agent.choose({"age": 41, "region": "north"}) in {"plus", "basic"}
+    (tmp_path / "other.json").write_text("[1]")
+    for path in (tmp_path / "other.json", tmp_path / "missing.json", tmp_path):
+        with pytest.raises(UsageError, match="is not a recommendation|cannot read"):
+            Agent.recommended(path)
 
 
 def test_rows_in_and_names_out(shop, tmp_path):

@@ -80,6 +80,12 @@ class Agent:
         """For rows of a table of yours: they are encoded as in the benchmark, and actions have names."""
         return cls(policy, encoder=Encoder.for_problem(problem), **options)
 
+    @classmethod
+    def recommended(cls, path: str | Path, **options: Any) -> Agent:
+        """Of the policy and the table in the file that `showdown recommend` wrote, `recommendation/agent.json`."""
+        policy, encoder = storage.recommended(Path(path))
+        return cls(policy, encoder=encoder, **options)
+
     # Deciding
 
     def choose(self, context: Any, *, available: Iterable[Any] | None = None) -> Any:
@@ -202,11 +208,14 @@ class Agent:
         with self._lock:
             return {name: np.asarray(value).tolist() for name, value in self.policy.diagnostics(self._state).items()}
 
-    def warm(self, *, draws: int = DRAWS) -> None:
-        """Compile all that `choose`, `decide` and `learn` need, and from now on larger refits ahead of their need."""
+    def warm(self, *, rows: int = 0, draws: int = DRAWS) -> None:
+        """Compile all that `choose`, `decide` and `learn` need, and from now on larger refits ahead of their need.
+
+        `rows` makes room for so many observations at once, so that nothing is compiled before they have come.
+        """
         with self._lock:
             self._decider.warm(draws)
-            self._learner.warm()
+            self._learner.warm(rows)
 
     def wait(self) -> None:
         """Until no refit runs in the background."""

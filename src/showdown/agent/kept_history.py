@@ -83,6 +83,11 @@ class KeptHistory:
             new[: self.count] = old[: self.count]
             setattr(self, name, new)
 
+    def reserve(self, rows: int) -> None:
+        """Make room for so many rows in all, so that no other size comes before they are there."""
+        if self.keeps and self.bound is None and rows > self.capacity:
+            self._resize(capacity_for(rows))
+
     def extend(self, contexts: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> None:
         if not self.keeps:
             return

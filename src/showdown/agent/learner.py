@@ -88,9 +88,11 @@ class Learner:
             part = slice(first, first + ROWS_AT_ONCE)
             self._learn_part(contexts[part], actions[part], rewards[part])
         count = min(refits, self.observations) if self.policy.refit_every else 0
+        forgotten = self.tally.forgotten_rows
         for place in range(count):
-            self._refit_now(self.observations - count + place)
-        return self.observations - before
+            if not self._refit_now(self.observations - count + place):
+                break
+        return self.observations - before - (self.tally.forgotten_rows - forgotten)
 
     def _learn_part(self, contexts: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> None:
         count = len(actions)
@@ -108,9 +110,16 @@ class Learner:
         self.observations += count
         self.history.extend(contexts, actions, rewards)
 
-    def _refit_now(self, step: int) -> None:
+    def restore(self, state: State, observations: int, tally: Tally) -> None:
+        """Go on from a file, after its history is filled."""
+        self.state, self.observations, self.tally = state, observations, tally
+        if self.policy.refit_every:  # the last refit is supposed to have been fine
+            self._fitted_rows = max(0, self.history.count - observations % self.policy.refit_every)
+
+    def _refit_now(self, step: int) -> bool:
         self.state, fine = self._fit(self.state, self.history.rows(), step)
         self._account(bool(fine), self.history.count)
+        return bool(fine)
 
     def _fit(self, state: State, rows: Rows, step: int) -> tuple[State, jax.Array]:
         return programs.refit(self.policy, self.key, state, *rows[:3], np.int32(rows.filled), np.int32(step))
@@ -141,8 +150,9 @@ class Learner:
     def _count(self, **more: int) -> None:
         self.tally = self.tally._replace(**{name: getattr(self.tally, name) + by for name, by in more.items()})
 
-    def warm(self) -> None:
-        """Compile update and refit by calling them on copies."""
+    def warm(self, rows: int) -> None:
+        """Compile update and refit, for a history of so many rows, by calling them on copies."""
+        self.history.reserve(rows)
         context, number, reward = np.zeros(self.spec.context_dim, np.float32), np.int32(0), np.float32(0)
         if not self.policy.frozen:
             copy = programs.copied(self.state)

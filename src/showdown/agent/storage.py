@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +11,17 @@ import numpy as np
 from showdown.agent import programs, saved
 from showdown.agent.decision import Waiting
 from showdown.agent.learner import Tally
+from showdown.config import from_json
+from showdown.data.encoder import Encoder
 from showdown.errors import UsageError
-from showdown.policy import all_finite
+from showdown.files import read_plain
+from showdown.policy import Policy, all_finite
 
 if TYPE_CHECKING:
     from showdown.agent.agent import Agent
 
 write = saved.write
+MOST_BYTES = 1 << 28  # of a recommendation: an encoder with many categories
 
 
 def pack(agent: Agent) -> saved.Saved:
@@ -65,10 +70,11 @@ def unpack(kind: type[Agent], path: Path, *, background: bool, journal: str | Pa
         remember=stored.remember,
     )
     learner, clock, pending, service = agent._learner, agent._decider.clock, agent._pending, stored.service
-    learner.state, agent._decider.usable = stored.state, bool(all_finite(stored.state))
-    learner.observations = stored.observations
     learner.history.fill(stored.contexts, stored.actions, stored.rewards, service.seen)
-    learner.tally = Tally(**{name: getattr(service, name) for name in Tally._fields})
+    learner.restore(
+        stored.state, stored.observations, Tally(**{name: getattr(service, name) for name in Tally._fields})
+    )
+    agent._decider.usable = bool(all_finite(stored.state))
     clock.decisions, clock.given, clock.owed = stored.decisions, service.given, stored.owed
     pending.dropped, pending.unknown = service.dropped, service.unknown
     decisions = zip(stored.waiting_contexts, stored.waiting_actions.tolist(), strict=True)
@@ -78,6 +84,21 @@ def unpack(kind: type[Agent], path: Path, *, background: bool, journal: str | Pa
     if journal is not None:
         agent._keep_journal(Path(journal))
     return agent
+
+
+def recommended(path: Path) -> tuple[Policy, Encoder]:
+    """The policy and the encoder of the file that `showdown recommend` writes."""
+    try:
+        content = json.loads(read_plain(path, MOST_BYTES))
+        policy = from_json(content["configuration"])
+        encoder = Encoder.from_json(content["encoder"])
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{path} is not a recommendation ({type(error).__name__})") from None
+    if not isinstance(policy, Policy):
+        raise UsageError(f"{path} names no policy")
+    return policy, encoder
 
 
 def redo(agent: Agent, record: dict[str, Any]) -> None:
