@@ -55,7 +55,8 @@ def _table(board: Board) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=f"{board.trials} trials each; at most {board.budget / 60:.3g} minutes", title_justify="left")
+    limit = f"{board.budget:.0f} s" if board.budget < 120 else f"{board.budget / 60:.3g} minutes"
+    table = Table(title=f"{board.trials} trials each; at most {limit}", title_justify="left")
     for heading in ("method", board.metric, "95 % interval", "trials", ""):
         table.add_column(heading, justify="left" if heading in ("method", "") else "right")
     leading = set(board.verdict.ties) if board.verdict is not None else set()
@@ -63,7 +64,7 @@ def _table(board: Board) -> Any:
         value = "–" if one.value is None else f"{one.value:.4f}"
         known = one.low is not None and one.high is not None and one.low == one.low  # not NaN
         interval = f"{one.low:.4f} to {one.high:.4f}" if known else "–"
-        style = "bold" if one.policy in leading else "dim" if one.status.startswith("behind") else ""
+        style = "dim" if one.status.startswith("behind") else "bold" if one.policy in leading else ""
         cells = (one.policy, value, interval, str(one.trials or "–"), _state(one))
         table.add_row(*(Text(cell, style=style) for cell in cells))
     return table

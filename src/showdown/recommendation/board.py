@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from showdown.analysis.verdict import Verdict
 
 WAITING, COMPILING, PLAYING = "waiting", "compiling", "playing"
+REFERENCE = "reference"
 IN_FRONT, BEHIND, OUT_OF_TIME, FAILED = "in front", "behind, dropped", "out of time", "failed"
 
 

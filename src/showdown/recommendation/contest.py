@@ -1,8 +1,9 @@
 """Successive halving over trials: all methods play a few trials, what is clearly behind is dropped, the rest play on.
 
 Trial i is the same in every round, so a method's larger cell contains its smaller one. A method is dropped when the
-verdict's own test (`analysis/with_best.py`) puts it behind. Cells that would not end within the budget are not begun.
-Cheap cells are played here; several expensive ones in processes, as many as there are cores.
+verdict's own test (`analysis/with_best.py`) puts it behind, at a level that is divided by the number of rounds. Cells
+that would not end within the budget are not begun. Cheap cells are played here; several expensive ones in processes, as
+many as there are cores.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from showdown.analysis.facts import facts_of
 from showdown.analysis.judge import judge
 from showdown.analysis.selection import select
 from showdown.analysis.verdict import Verdict
-from showdown.analysis.with_best import interval
+from showdown.analysis.with_best import ALPHA, interval
 from showdown.bench.cell import Cell
 from showdown.bench.engine import Limits, Result, make_engine
 from showdown.bench.estimate import COMPILE_SECONDS, estimate_seconds
@@ -147,11 +148,17 @@ class Contest:
     def _settle(self, board: Board, alive: list[str], references: frozenset[str]) -> None:
         """Drop what the verdict puts behind, and what did not finish."""
         found = board.verdict
-        behind = {rival.policy for rival in found.rivals if rival.behind} if found is not None else set()
+        limit = ALPHA / len(self.rounds)  # each round is another chance to drop the best by bad luck
+        behind = {
+            rival.policy
+            for rival in (found.rivals if found is not None else ())
+            if rival.behind and rival.p_value is not None and rival.p_value < limit
+        }
         dropped = [name for name in alive if name in behind]
         for name in list(alive):
             standing = board.standings[name]
             if name in references:
+                standing.status = words.REFERENCE
                 continue
             if name in behind:
                 standing.status = words.BEHIND
