@@ -292,7 +292,7 @@ def test_a_recommendation_becomes_an_agent(customers, tmp_path):
     assert agent.choose({"age": 41, "region": "north"}) in {"plus", "basic"}
     (tmp_path / "other.json").write_text("[1]")
     for path in (tmp_path / "other.json", tmp_path / "missing.json", tmp_path):
-        with pytest.raises(UsageError, match="is not a recommendation|cannot read"):
+        with pytest.raises(UsageError, match=r"is not a recommendation|cannot read"):
             Agent.recommended(path)
 
 
