@@ -112,6 +112,26 @@ def edits() -> dict[str, Callable[[dict[str, Any], dict[str, Any]], Any]]:
     made["spec without a size"] = lambda arrays, about: about["spec"].pop("context_dim")
     made["spec with one more"] = lambda arrays, about: about["spec"].update(depth=3)
     made["one more array"] = lambda arrays, about: arrays.update(state2=np.zeros(3))
+    for field, value in (
+        ("service", None),
+        ("service", {}),
+        ("owed", [1.5]),
+        ("owed", 3),
+        ("waiting", ["twice", "twice"]),
+        ("waiting", [1]),
+        ("waiting", ["one"]),  # with no context
+        ("waiting", None),
+        ("remember", 0),
+        ("bound", {"sieve": 5}),
+        ("bound", {"window": 0}),
+        ("bound", 3),
+        ("encoder", {}),
+        ("encoder", 1),
+    ):
+        made[f"{field} as {value}"] = lambda arrays, about, field=field, value=value: about.update({field: value})
+    for name in ("seen", "forgotten_rows", "refused_updates"):
+        made[f"count of {name}"] = lambda arrays, about, name=name: about["service"].update({name: -1})
+    made["more rows than observed"] = lambda arrays, about: about["service"].update(seen=6)
     made["another format"] = lambda arrays, about: about.update(format=3)
     return made
 
