@@ -21,7 +21,7 @@ from showdown.config import config, param
 from showdown.data.recognise_log import looks_like_log
 from showdown.errors import UsageError
 from showdown.keys import named_key
-from showdown.logged.act_among import act_probabilities
+from showdown.logged.act_probabilities import act_probabilities
 from showdown.logged.checks import log_messages, replay_messages, weight_messages
 from showdown.logged.estimators import direct_method, doubly_robust, effective_rows, ips, snips, weights
 from showdown.logged.evaluate import evaluate, halves

@@ -12,12 +12,9 @@ import jax.numpy as jnp
 
 from showdown.keys import role_key
 from showdown.play import block
+from showdown.play.at_once import at_once
 from showdown.play.block import RoleKeys
 from showdown.policy import History, Policy, State, all_finite
-
-# Values of actions computed together. On a CPU, jaxlib 0.10.2 gives silently wrong sums where a fused reduction has
-# more than 32,768 results (github.com/jax-ml/jax/issues/39103).
-SCORES_AT_ONCE = 1 << 14
 
 
 @jax.jit
@@ -37,8 +34,8 @@ def act_many(
     policy: Policy, key: jax.Array, state: State, contexts: jax.Array, steps: jax.Array, *, num_actions: int
 ) -> jax.Array:
     """What `act` would choose for each context at its step, with nothing learned in between."""
-    keys, at_once = RoleKeys.of(key), max(1, SCORES_AT_ONCE // num_actions)
-    return jax.lax.map(lambda row: block.act(policy, keys, state, *row), (contexts, steps), batch_size=at_once)
+    keys, together = RoleKeys.of(key), at_once(num_actions)
+    return jax.lax.map(lambda row: block.act(policy, keys, state, *row), (contexts, steps), batch_size=together)
 
 
 @partial(jax.jit, static_argnames="draws")
@@ -57,10 +54,8 @@ def probabilities(
     if exact is not None:
         return exact, jnp.int32(0)
     keys = jax.random.split(jax.random.fold_in(role_key(key, "propensity"), step), draws)
-    at_once = max(1, SCORES_AT_ONCE // len(available))
-    drawn = jax.lax.map(
-        lambda each: policy.act_among(each, state, context, step, available), keys, batch_size=min(at_once, draws)
-    )
+    together = min(at_once(len(available)), draws)
+    drawn = jax.lax.map(lambda each: policy.act_among(each, state, context, step, available), keys, batch_size=together)
     return jnp.bincount(drawn, length=len(available)) / draws, jnp.int32(draws)
 
 

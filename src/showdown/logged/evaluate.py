@@ -8,7 +8,7 @@ import numpy as np
 
 from showdown.errors import DivergedError, UsageError
 from showdown.keys import named_key, role_key
-from showdown.logged.act_among import act_probabilities
+from showdown.logged.act_probabilities import act_probabilities
 from showdown.logged.checks import FEW, HOPELESS, log_messages, replay_messages, weight_messages
 from showdown.logged.estimators import (
     direct_method,

@@ -14,7 +14,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from showdown.errors import DivergedError
-from showdown.logged.act_among import act_among
 from showdown.logged.log import Log
 from showdown.play import block
 from showdown.play.block import RoleKeys
@@ -121,8 +120,10 @@ def _scan(
         state, count, _ = carried
         # the draw belongs to the row and the step to what was learned: a rejected row must not repeat its draw
         draw = jax.random.fold_in(keys.act, place)
-        allowed = None if rows.allowed is None else jnp.asarray(rows.allowed)[row]
-        chosen = act_among(policy, draw, state, contexts[row], count, allowed)
+        if rows.allowed is None:
+            chosen = policy.act(draw, state, contexts[row], count)
+        else:
+            chosen = policy.act_among(draw, state, contexts[row], count, jnp.asarray(rows.allowed)[row])
         agree = (chosen == actions[row]) & jnp.asarray(usable)[row]
         return jax.lax.cond(agree, take_in, lambda carried, _: carried, carried, row), agree
 
