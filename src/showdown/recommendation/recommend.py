@@ -70,6 +70,8 @@ def recommend(
     found = contest.verdict({name: cost.decide_seconds for name, cost in costs.items()})
     assert found is not None  # there are cells
     chosen = _chosen(found, costs)
+    if found.cheapest != chosen:  # two pieces of advice would be one too many
+        found = dataclasses.replace(found, cheapest=None, cheapest_reason="the cheapest is too far behind the best")
     answer = Recommendation(
         policy=chosen,
         verdict=found,
