@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,9 +16,9 @@ from showdown.analysis.selection import select
 from showdown.bench import table_file
 from showdown.bench.store import Store
 from showdown.errors import UsageError
-from showdown.metrics import MAIN, METRICS, metric_named, per_checkpoint, per_trial, required
+from showdown.metrics import MAIN, METRICS, by_name, metric_named, per_checkpoint, per_trial, required
 from showdown.metrics.metric import Metric
-from showdown.play.book import Book
+from showdown.play.book import Book, MetricError
 from showdown.problems import problems
 from showdown.report.formats import json as json_format
 from showdown.report.formats import text
@@ -52,7 +53,8 @@ def played(regret: np.ndarray, rewards: np.ndarray, actions: np.ndarray) -> Simp
 
 def test_the_list_begins_with_the_papers_metric_and_says_what_a_store_must_hold():
     assert MAIN == "cumulative"
-    assert list(METRICS) == ["cumulative", "simple", "reward", "accuracy", "time"]
+    ours = ["cumulative", "simple", "reward", "accuracy", "time"]
+    assert [name for name in METRICS if name in ours] == ours  # others may be added between them
     assert required() == ["cumulative", "cumulative_expected", "simple", "simple_expected"]
     assert per_checkpoint() == {"curve": "cumulative", "curve_expected": "cumulative_expected"}
     assert {"reward", "reward_fixed", "accuracy", "accuracy_fixed"} <= set(per_trial())
@@ -74,6 +76,26 @@ def test_totals_means_and_the_best_fixed_action_over_two_segments():
     assert found["reward"] == found["accuracy"] == [0.75, 0.5]
     assert found["reward_fixed"] == found["accuracy_fixed"] == [0.75, 0.75]  # action 0 in both
     assert book.curves["curve"].tolist() == [[0, 0, 1, 1], [1, 1, 1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("step", "sentence"),
+    [
+        (lambda played: played.regret.max(), r"'worst' must give \(trials, steps\), here \(2, 4\), and gives \(\)"),
+        (lambda played: played.loss, "'worst' fails: AttributeError"),
+    ],
+)
+def test_a_faulty_metric_is_named(monkeypatch, step, sentence):
+    monkeypatch.setitem(METRICS, "worst", replace(METRICS["cumulative"], name="worst", step=step, curve=""))
+    regret = np.zeros((2, 4))
+    with pytest.raises(MetricError, match=sentence):
+        Book(trials=2, horizon=4, num_actions=2).add(0, played(regret, np.zeros((4, 2)), np.zeros((2, 4), int)))
+
+
+def test_one_name_means_one_metric():
+    mine = replace(METRICS["cumulative"], order=99)
+    with pytest.raises(UsageError, match="two different metrics are called 'cumulative'"):
+        by_name([*METRICS.values(), mine])
 
 
 def test_problems_say_whether_they_have_labels():

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pkgutil import iter_modules
 
@@ -24,7 +24,16 @@ def _found() -> Iterator[Metric]:
         )
 
 
-METRICS: dict[str, Metric] = {metric.name: metric for metric in sorted(_found(), key=lambda metric: metric.order)}
+def by_name(found: Iterable[Metric]) -> dict[str, Metric]:
+    """In order; raises UsageError where one name means two metrics."""
+    known: dict[str, Metric] = {}
+    for metric in sorted(found, key=lambda metric: metric.order):
+        if known.setdefault(metric.name, metric) is not metric:
+            raise UsageError(f"two different metrics are called {metric.name!r}")
+    return known
+
+
+METRICS: dict[str, Metric] = by_name(_found())
 MAIN = next(iter(METRICS))  # shown where nobody asked for another
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Take = Callable[[Any], Any]  # from what a segment of play reports (`play.block.Played`) to an array of numbers
+Take = Callable[[Any], Any]  # from what a segment of play reports (`play.segment.Played`), on the host, to an array
 EXPECTED = "_expected"  # ends the name of a column that counts mean rewards instead of drawn ones
 FIXED = "_fixed"  # ends the name of a column about the best fixed action
 

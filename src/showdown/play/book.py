@@ -4,13 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from showdown.errors import DivergedError, InvalidProblemError
+from showdown.errors import DivergedError, InvalidProblemError, ShowdownError
 from showdown.metrics import METRICS, per_checkpoint
-from showdown.metrics.metric import Metric
+from showdown.metrics.metric import Metric, Take
 from showdown.play.segment import Played
 
 CHECKPOINTS = 200  # points kept of each regret curve
 LAST_STEPS = 500  # simple regret is the mean over this many final steps, as in the paper
+
+
+class MetricError(ShowdownError):
+    """A metric cannot be computed; without this the policy that was played would be blamed."""
+
+
+def _taken(metric: Metric, take: Take, played: Played, shape: tuple[int, ...], meaning: str) -> np.ndarray:
+    """What a metric takes from a segment, in float64; raises MetricError where that fails or has another shape."""
+    try:
+        values = np.asarray(take(played), np.float64)
+    except Exception as error:  # whatever the code of a metric raises
+        raise MetricError(f"the metric {metric.name!r} fails: {type(error).__name__}: {error}") from error
+    if values.shape != shape:
+        raise MetricError(f"the metric {metric.name!r} must give {meaning}, here {shape}, and gives {values.shape}")
+    return values
 
 
 class Book:
@@ -51,9 +66,11 @@ class Book:
         steps = min(played.regret.shape[1], self.horizon - first_step)
         for metric in self.metrics:
             for column, take in metric.steps.items():
-                self._add_steps(metric, column, first_step, np.asarray(take(played), np.float64)[: self.trials, :steps])
+                values = _taken(metric, take, played, played.regret.shape, "(trials, steps)")
+                self._add_steps(metric, column, first_step, values[: self.trials, :steps])
             if metric.fixed_step is not None:
-                self.fixed[metric.name] += np.asarray(metric.fixed_step(played), np.float64)[: self.trials]
+                sums = _taken(metric, metric.fixed_step, played, played.action_rewards.shape, "(trials, actions)")
+                self.fixed[metric.name] += sums[: self.trials]
         actions = np.asarray(played.actions)[: self.trials, :steps]
         rows = np.repeat(np.arange(self.trials), steps)
         np.add.at(self.action_counts, (rows, actions.ravel()), 1)

@@ -24,7 +24,11 @@ SEGMENT_REFITS = 10  # for policies that do
 
 
 class Played(NamedTuple):
-    """What a segment reports of one trial. Only the sums over actions leave out the steps beyond the horizon."""
+    """What a segment reports of one trial. Only the sums over actions leave out the steps beyond the horizon.
+
+    A metric gets the trials of a batch together, as NumPy arrays with one more axis in front: (trials, steps) where
+    this says (steps,), and (trials, num_actions) where it says (num_actions,).
+    """
 
     actions: jax.Array  # (steps,)
     reward: jax.Array  # (steps,) realised, of the chosen action
