@@ -233,8 +233,15 @@ def test_a_new_file_is_a_new_figure(tmp_path, monkeypatch):
         "FIGURE = Figure(summary='nothing', draw=lambda request: style.new_figure(2.0, 1.0), options=('seed',))\n"
     )
     monkeypatch.setattr(figures, "__path__", [*figures.__path__, str(tmp_path)])
-    assert list(figures.figures())[-1] == "two-lines"
+    assert "two-lines" in figures.figures()
     assert figures.draw("two-lines", Request()).get_figwidth() == 2.0
+
+
+def test_a_file_without_a_figure_is_one_sentence(tmp_path, monkeypatch):
+    (tmp_path / "nothing_drawn.py").write_text("")
+    monkeypatch.setattr(figures, "__path__", [*figures.__path__, str(tmp_path)])
+    with pytest.raises(UsageError, match=r"nothing_drawn.py does not define 'FIGURE'"):
+        figures.figures()
 
 
 def test_figures_declare_options_that_a_request_has():

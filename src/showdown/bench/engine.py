@@ -18,6 +18,7 @@ from showdown.bench import engines
 from showdown.bench.cell import Cell
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
+from showdown.discover import defined
 from showdown.errors import UsageError
 
 Progress = Callable[[Cell, int], None]  # the cell being played, trial-steps just played; 0: it begins with compiling
@@ -70,4 +71,5 @@ def make_engine(name: str, store: Store) -> Engine:
         near = difflib.get_close_matches(name, known, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
         raise UsageError(f"no engine is called {name!r}; {hint}")
-    return importlib.import_module(f"{engines.__name__}.{name}").engine(store)
+    module = importlib.import_module(f"{engines.__name__}.{name}")
+    return defined(module, "engine")(store)

@@ -12,7 +12,7 @@ import typer
 
 from showdown import __version__
 from showdown.cli import commands, console
-from showdown.discover import import_modules
+from showdown.discover import defined, import_modules
 from showdown.errors import ShowdownError, UsageError
 
 app = typer.Typer(
@@ -24,8 +24,18 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for _command in import_modules(commands.__name__, commands.__path__).values():
-    _command.register(app)
+
+def _gather() -> None:
+    """Add every command. This runs while the module is imported, where `main` cannot catch an error yet."""
+    try:
+        for command in import_modules(commands.__name__, commands.__path__).values():
+            defined(command, "register")(app)
+    except UsageError as error:
+        console.warn(f"showdown: {error}")
+        sys.exit(2)
+
+
+_gather()
 
 
 @app.callback(invoke_without_command=True)

@@ -8,12 +8,12 @@ from __future__ import annotations
 from functools import cache
 
 from showdown.data.file_format import BinaryFormat, TextFormat
-from showdown.discover import import_modules
+from showdown.discover import defined, import_modules
 
 
 @cache
 def formats() -> tuple[BinaryFormat | TextFormat, ...]:
-    return tuple(module.FORMAT for module in import_modules(__name__, __path__).values())
+    return tuple(defined(module, "FORMAT") for module in import_modules(__name__, __path__).values())
 
 
 def binary_format(start: bytes) -> BinaryFormat | None:

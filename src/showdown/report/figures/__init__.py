@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from showdown.discover import import_modules
+from showdown.discover import defined, import_modules
 from showdown.errors import UsageError
 from showdown.report.drawing.figure import Figure, Request
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def figures() -> dict[str, Figure]:
     """Every figure by name, in the order of the paper."""
     modules = import_modules(__name__, __path__)
-    found = {name.replace("_", "-"): module.FIGURE for name, module in modules.items()}
+    found = {name.replace("_", "-"): defined(module, "FIGURE") for name, module in modules.items()}
     return dict(sorted(found.items(), key=lambda item: (item[1].place, item[0])))
 
 
