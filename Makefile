@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST_WORKERS ?= 2
 
-.PHONY: install constraints run test check format docs bench figures clean
+.PHONY: install constraints run test check format docs identities bench figures clean
 .DEFAULT_GOAL := run
 
 install: $(STAMP)
@@ -57,6 +57,10 @@ docs: install
 	$(PIP) --constraint constraints.txt --editable '.[docs]' || $(PIP) --editable '.[docs]'
 	$(BIN)/mkdocs build --quiet --strict
 	$(BIN)/showdown report docs/results/neural --title "The neural methods" --docs .. --out $(SITE)/study/report.html
+
+# The identities of cells of new presets, which a test compares; it refuses to change one that is in the file.
+identities: install
+	$(BIN)/python tests/unit/golden/write_identities.py
 
 bench: install
 	$(BIN)/python benchmarks/peers.py

@@ -76,6 +76,28 @@ def test_every_file_is_enough(extended):
     assert (extended / "coin-posterior.png").is_file()
 
 
+def test_the_projects_own_tests_allow_them(extended):
+    """Tests that look at a whole list; the others know nothing of what is added."""
+    environment = {**os.environ, "PYTHONPATH": str(extended / "src")}
+    tests = ["unit/test_metrics.py", "unit/test_figures.py", "cli/test_report.py"]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-n", "0", "-k", "list or new_file"]
+    command += [str(ROOT / "tests" / test) for test in tests]
+    done = subprocess.run(command, cwd=extended, env=environment, capture_output=True, text=True, timeout=110)
+    assert done.returncode == 0, done.stdout
+    assert "3 passed" in done.stdout
+
+
+def test_a_command_without_register_is_one_sentence(extended, tmp_path):
+    shutil.copytree(extended / "src", tmp_path / "src")
+    (tmp_path / "src" / "showdown" / "cli" / "commands" / "half.py").write_text("")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "src")}
+    command = [sys.executable, "-c", "from showdown.cli.main import main; main()", "--help"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "half.py does not define 'register'" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_the_table_lists_only_folders_that_exist():
     table = (ROOT / "CONTRIBUTING.md").read_text().partition("| to add | files |")[2].partition("\n\n")[0]
     for place in re.findall(r"`([\w./-]+/[\w./-]*)`", table):

@@ -74,9 +74,10 @@ def test_a_wrong_request_is_one_sentence(showdown, results, arguments, told):
 
 def test_figures_are_listed(showdown):
     answer = showdown("figure", "--list")
-    assert [line.split()[0] for line in answer.out.splitlines()] == [
-        *("posterior-feedback", "posterior-approximations", "wheel", "bbb-linear", "ranks", "qualitative", "regret")
-    ]
+    names = [line.split()[0] for line in answer.out.splitlines()]
+    paper = ["posterior-feedback", "posterior-approximations", "wheel", "bbb-linear", "ranks", "qualitative"]
+    assert names[: len(paper)] == paper
+    assert "regret" in names[len(paper) :]
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_cells_keep_their_identities():
     golden = json.loads((Path(__file__).parent / "golden" / "identities.json").read_text())
     wheel, post = problems.get("wheel-0.5"), policies.get("LinFullPost")
     names = {entry.name for entry in policies if type(entry.value).__module__.startswith("showdown.")}
-    assert names == set(golden["policies"]), "presets and tests/unit/golden/identities.json differ"
+    assert names == set(golden["policies"]), "run `make identities` and commit tests/unit/golden/identities.json"
     for name, expected in golden["policies"].items():
         assert Cell(name, "wheel-0.5", policies.get(name), wheel, 50, 0).hash == expected, name
     for name, expected in golden["problems"].items():
