@@ -125,7 +125,7 @@ def test_a_log_is_not_taken_for_labels(showdown, frame, tmp_path):
 def test_a_cheaper_method_is_chosen_only_if_it_is_as_good():
     reference = Rival("Uniform", 0.2, 0.6, 0.5, 0.7, 0.001, True)
 
-    def chosen(difference: float) -> str | None:
+    def chosen(difference: float, seconds: float = 1e-5) -> str | None:
         rival = Rival("Cheap", 0.8 - difference, difference, -1.0, 1.0, 0.9, False)
         found = Verdict(
             metric="accuracy",
@@ -138,7 +138,8 @@ def test_a_cheaper_method_is_chosen_only_if_it_is_as_good():
             rivals=(rival,),
             references=(reference,),
         )
-        return choose(found, {"Best": Cost(2e-4, 1), "Cheap": Cost(1e-5, 1)})
+        return choose(found, {"Best": Cost(2e-4, 1), "Cheap": Cost(seconds, 1)})
 
-    assert chosen(0.005) == "Cheap"
+    assert chosen(0.002) == "Cheap"
+    assert chosen(0.002, seconds=1.5e-4) == "Best"  # not much faster
     assert chosen(0.05) == "Best"  # tied after a few trials, and five points behind

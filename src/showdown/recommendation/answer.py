@@ -60,7 +60,11 @@ class Recommendation:
             return f"Use no method: none is clearly better than {against}."
         value, low, high = self._own(self.policy)
         number = f"{self._number(value)} (95 % interval {self._number(low)} to {self._number(high)})"
-        other = f" It is as good as {self.verdict.best}, and cheaper." if self.policy != self.verdict.best else ""
+        other = (
+            f" It cannot be told from {self.verdict.best}, and decides faster."
+            if self.policy != self.verdict.best
+            else ""
+        )
         return f"Use {self.policy}: {self._what()} {number}{f', against {against}' if against else ''}.{other}"
 
     def _own(self, policy: str) -> tuple[float | None, float | None, float | None]:

@@ -29,7 +29,8 @@ from showdown.recommendation.recipe import write_recipe
 
 OUT = Path("recommendation")
 FIRST_ROUND = 0.5  # of the budget, that the first round may take; else trials are shortened
-NEXT_TO_NOTHING = 0.02  # of what the best gains over the references
+NEXT_TO_NOTHING = 0.005  # of what the best gains over the references
+MUCH_FASTER = 0.5  # of the best one's time to decide
 SHORTEST = 1000  # steps that trials are not shortened below
 
 
@@ -119,14 +120,19 @@ def _costs(found: Verdict | None, problem: Table) -> dict[str, Cost]:
 
 
 def _chosen(found: Verdict, costs: dict[str, Cost]) -> str | None:
-    """The best or, of those tied with it, a cheaper one that loses next to nothing of the gain over the references.
+    """The best or, of those tied with it, a much faster one that loses next to nothing of the gain over the references.
 
     Not just any of the tie: after two trials a method that is five points behind cannot be told from the best either.
     """
     if found.best is None or not found.beats_references:
         return None
     gain = min((abs(one.difference) for one in found.references), default=0.0)
-    near = [one.policy for one in found.rivals if not one.behind and one.difference <= NEXT_TO_NOTHING * gain]
+    fast = MUCH_FASTER * costs[found.best].decide_seconds
+    near = [
+        one.policy
+        for one in found.rivals
+        if not one.behind and one.difference <= NEXT_TO_NOTHING * gain and costs[one.policy].decide_seconds <= fast
+    ]
     return min([found.best, *near], key=lambda name: costs[name].decide_seconds)
 
 
