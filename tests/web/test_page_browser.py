@@ -349,7 +349,7 @@ def test_thirteen_problems_sixty_policies_fifty_trials(open_page, stored, tmp_pa
     began = time.process_time()  # the machine may be busy with other tests
     write(render(collect(folder, command="")), path)
     seconds = time.process_time() - began
-    assert seconds < 15
+    assert seconds < 10
     assert path.stat().st_size < 5_000_000
     with open_page(path) as page:
         assert page.locator("tbody tr").count() == 60
@@ -361,4 +361,4 @@ def test_thirteen_problems_sixty_policies_fifty_trials(open_page, stored, tmp_pa
             return performance.now() - began;
         }"""
         timed = [page.evaluate(sort, key) for key in ("problem mushroom", "rank", "time", "problem mushroom", "name")]
-        assert sorted(timed)[1] < 200, timed  # the machine may be busy with other tests
+        assert sorted(timed)[2] < 200, timed
