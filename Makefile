@@ -80,8 +80,8 @@ figures: install
 	$(BIN)/showdown figure ranks --published --out $(FIGURES)/ranks.png
 	$(BIN)/showdown run quick --problems wheel-0.9 --processes 2 --out $(STUDY)-regret
 	$(BIN)/showdown figure regret $(STUDY)-regret --out $(FIGURES)/regret.png
-	$(BIN)/showdown run $(FIGURES)/networks.toml --processes 2 --out $(STUDY)
-	$(BIN)/showdown run $(FIGURES)/linear-models.toml --processes 2 --out $(STUDY)
+	$(BIN)/showdown run $(FIGURES)/networks.toml --out $(STUDY)
+	$(BIN)/showdown run $(FIGURES)/linear-models.toml --out $(STUDY)
 	@printf '%s\n' "# The paper's eight tables, small" "" \
 		"Made by 'make figures' from 3 trials of 200 steps, to show the form: the numbers mean little." >$(FIGURES)/tables.md
 	for name in $(PAPER_TABLES); do \
