@@ -14,7 +14,8 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from showdown.config import override
+from showdown.config import Configuration, layers, override
+from showdown.config.kinds import is_config
 from showdown.errors import UsageError
 from showdown.text import LONGEST_SPELLING, check_name
 
@@ -41,6 +42,9 @@ class Registry(Generic[T]):
         check_name(f"the name of a {self.noun}", name)
         if "[" in name or "," in name:
             raise UsageError(f"a {self.noun} name may not hold '[' or ',': {name!r}")
+        for layer in layers(value):
+            if isinstance(layer, Configuration) and not is_config(layer):
+                raise UsageError(f"{type(layer).__name__} lacks @config: write it in the line above its `class`")
         known = self._entries.get(name)
         if known is not None and known.value != value:
             raise UsageError(f"two different {self.noun} presets are called {name!r}")

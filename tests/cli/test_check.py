@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import pytest
@@ -81,7 +82,7 @@ def test_the_example_passes(showdown):
     lines = answer.out.splitlines()
     assert lines[0] == "GaussianBandit, a policy"
     assert all(line.startswith("  ok ") for line in lines[1:-1])
-    assert lines[-1] == "all 9 checks passed"
+    assert lines[-1] == "all 10 checks passed"
 
 
 @pytest.mark.parametrize(
@@ -93,8 +94,10 @@ def test_the_example_passes(showdown):
         ("jnp.int32(3) + " + BEST, KEEP, "act chooses action [3] of a problem with 3 actions"),
         (BEST, "state.at[action].add(jnp.exp(reward))", "state holds NaN or infinity after 24 steps of huge rewards"),
         (BEST, "state.missing", "update raises AttributeError"),
+        ("jax.random.randint(jax.random.key(0), (), 0, 3)", KEEP, "act makes a key of its own"),
+        ("jnp.int32(1 if state[0] > 0 else 0)", KEEP, "act needs a value while it is compiled, in line 15 of wrong"),
     ],
-    ids=["dtype", "structure", "float-action", "range", "infinite", "raises"],
+    ids=["dtype", "structure", "float-action", "range", "infinite", "raises", "own-key", "branch"],
 )
 def test_a_wrong_policy_is_a_sentence(showdown, tmp_path, request, act, update, sentence):
     name = "Wrong" + request.node.callspec.id.title().replace("-", "")
@@ -105,6 +108,32 @@ def test_a_wrong_policy_is_a_sentence(showdown, tmp_path, request, act, update, 
     assert "  WRONG  " in answer.out
     assert sentence in answer.out
     assert "checks failed" in answer.out
+
+
+def test_a_warning_is_wrong(showdown, tmp_path):
+    update = '__import__("warnings").warn("numbers are cut off") or state'
+    (tmp_path / "warning.py").write_text(POLICY.format(name="Warning", act=BEST, update=update))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # as a user may have it; pytest itself would raise
+        answer = showdown("check", "warning.py")
+    assert "update warns UserWarning: numbers are cut off" in answer.out
+
+
+def test_one_cause_is_said_once(showdown, tmp_path):
+    (tmp_path / "raising.py").write_text(POLICY.format(name="Raising", act=BEST, update="state.missing"))
+    answer = showdown("check", "raising.py")
+    assert answer.out.count("AttributeError") == 1
+    assert answer.out.splitlines()[-2:] == [
+        "  skip   the other checks: not run, because an earlier check failed",
+        "1 of 10 checks failed",
+    ]
+
+
+def test_a_class_without_the_decorator_is_named(showdown, tmp_path):
+    (tmp_path / "plain.py").write_text(POLICY.format(name="Plain", act=BEST, update=KEEP).replace("@config", ""))
+    answer = showdown("check", "plain.py")
+    assert (answer.code, answer.out) == (2, "")
+    assert "Plain lacks @config" in answer.err
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from showdown.play.setting import prepare
 from showdown.policy import Policy
 from showdown.problem import ProblemSpec
 from showdown.simulate import problem_identity
-from showdown.testing.promise import Promise, calling, first_difference, leaves, require
+from showdown.testing.promise import Promise, calling, first_difference, leaves, require, strictly
 from showdown.testing.scripted import scripted
 from showdown.testing.trajectory import TRIALS, play
 
@@ -45,11 +45,11 @@ def keeps_its_state_in_shape(policy: Policy) -> None:
     history = History(
         jnp.int32(4), jnp.zeros(STEPS, jnp.int32), jnp.zeros(STEPS), lambda steps: jnp.zeros((len(steps), DIM))
     )
-    with calling("init"):
+    with strictly(), calling("init"):
         state = jax.eval_shape(lambda: policy.init(key, SPEC))
-    with calling("update"):
+    with strictly(), calling("update"):
         updated = jax.eval_shape(lambda state: policy.update(key, state, context, jnp.int32(1), jnp.float32(0)), state)
-    with calling("refit"):
+    with strictly(), calling("refit"):
         refitted = jax.eval_shape(lambda state: policy.refit(key, state, history), state)
     for method, after in (("update", updated), ("refit", refitted)):
         before, later = leaves(state), leaves(after)
@@ -61,7 +61,7 @@ def keeps_its_state_in_shape(policy: Policy) -> None:
                 (old.shape, old.dtype) == (new.shape, new.dtype),
                 f"{method} changes state{name} from {old.dtype}{old.shape} to {new.dtype}{new.shape}",
             )
-    with calling("act"):
+    with strictly(), calling("act"):
         chosen = jax.eval_shape(lambda state: policy.act(key, state, context, jnp.int32(0)), state)
     shape, dtype = getattr(chosen, "shape", None), getattr(chosen, "dtype", None)
     require((shape, dtype) == ((), jnp.int32), f"act must return one int32 action, not {dtype} of shape {shape}")
@@ -76,6 +76,18 @@ def plays_actions_in_range_and_repeats_them(policy: Policy) -> None:
     if (first != again).any():
         where = first_difference(first, again)
         require(False, f"two runs with one seed differ {where}: draw random numbers from the key that is given only")
+
+
+def uses_the_key_that_it_is_given(policy: Policy) -> None:
+    """A policy that makes a key of its own draws the same numbers in every trial and at every step."""
+    state = jax.eval_shape(lambda: policy.init(jax.random.key(0), SPEC))
+    with calling("act"):
+        program = jax.make_jaxpr(policy.act)(jax.random.key(0), state, jnp.zeros(DIM), jnp.int32(0))
+    own = any(jnp.issubdtype(jnp.result_type(constant), jax.dtypes.prng_key) for constant in program.consts)
+    require(
+        not own and "random_seed" not in str(program),
+        "act makes a key of its own, which gives the same draws in every trial: use the key that is given",
+    )
 
 
 def ignores_rewards_of_actions_not_chosen(policy: Policy) -> None:
@@ -141,8 +153,9 @@ def shares_a_program_with_other_floats(policy: Policy) -> None:
 
 
 POLICY_PROMISES = (
-    Promise("survives a trip through JSON", survives_json),
-    Promise("keeps the structure, shapes and dtypes of its state", keeps_its_state_in_shape),
+    Promise("survives a trip through JSON", survives_json, needed=True),
+    Promise("keeps the structure, shapes and dtypes of its state", keeps_its_state_in_shape, needed=True),
+    Promise("draws its actions from the key that it is given", uses_the_key_that_it_is_given),
     Promise("chooses valid actions, the same ones with the same seed", plays_actions_in_range_and_repeats_them),
     Promise("ignores rewards of actions that it did not choose", ignores_rewards_of_actions_not_chosen),
     *(

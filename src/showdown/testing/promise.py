@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -16,9 +19,14 @@ class BrokenPromiseError(ShowdownError):
     """A policy or a problem does not do what the simulator relies on; the text says what, in one sentence."""
 
 
+class RaisedError(BrokenPromiseError):
+    """The code under test raises. Whatever else is checked would fail for the same reason."""
+
+
 class Promise(NamedTuple):
     sentence: str  # what is promised: "the state stays finite"
     check: Callable[[Any], None]
+    needed: bool = False  # where it is broken the others cannot be checked
 
 
 def require(holds: object, sentence: str) -> None:
@@ -33,9 +41,32 @@ def calling(what: str) -> Iterator[None]:
         yield
     except ShowdownError:
         raise
+    except (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError) as error:
+        raise RaisedError(
+            f"{what} needs a value while it is compiled, {_line(error)}: use jnp.where instead of `if`, and jnp "
+            "instead of int, float and NumPy"
+        ) from error
     except Exception as error:
         first = (str(error).strip().splitlines() or [""])[0]
-        raise BrokenPromiseError(f"{what} raises {type(error).__name__}: {first}") from error
+        verb = "warns" if isinstance(error, Warning) else "raises"
+        raise RaisedError(f"{what} {verb} {type(error).__name__}: {first}") from error
+
+
+@contextmanager
+def strictly() -> Iterator[None]:
+    """Raise warnings, which often mean wrong numbers: JAX warns where it must cut a float off to put it in an int."""
+    with warnings.catch_warnings():
+        for category in (FutureWarning, RuntimeWarning, UserWarning):
+            warnings.simplefilter("error", category)
+        yield
+
+
+def _line(error: Exception) -> str:
+    """The last line of the code under test that an error passed through."""
+    libraries = ("site-packages", "dist-packages")
+    frames = traceback.extract_tb(error.__traceback__)
+    last = [frame for frame in frames if not any(name in frame.filename for name in libraries)][-1]
+    return f"in line {last.lineno} of {Path(last.filename).name} (`{last.line}`)"
 
 
 def leaves(tree: Any) -> dict[str, Any]:

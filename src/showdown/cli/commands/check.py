@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from showdown.testing.promise import Promise
 
 
+NOT_RUN = "not run, because an earlier check failed"
+
+
 class Subject(NamedTuple):
     """One policy or problem to check, made small."""
 
@@ -39,9 +42,12 @@ def check_command(
     findings = []
     with console.progress(sum(len(subject.promises) for subject in subjects), "compiling") as advance:
         for subject in subjects:
+            stop = False
             for promise in subject.promises:
                 advance(0, f"{subject.name} {promise.sentence}")
-                findings.append(_finding(subject, promise))
+                finding = _not_run(subject, promise) if stop else _finding(subject, promise)
+                stop = stop or finding.pop("stop", False)
+                findings.append(finding)
                 advance(1, None)
     wrong = sum(finding["wrong"] is not None for finding in findings)
     if as_json:
@@ -84,8 +90,19 @@ def _registered_by(file: Path, *registries: Registry[Any]) -> Callable[[Entry[An
     return lambda entry: entry.name not in known
 
 
+def _blank(subject: Subject, promise: Promise) -> dict[str, Any]:
+    return {"name": subject.name, "what": subject.noun, "promise": promise.sentence, "wrong": None, "skipped": None}
+
+
+def _not_run(subject: Subject, promise: Promise) -> dict[str, Any]:
+    return {**_blank(subject, promise), "skipped": NOT_RUN}
+
+
 def _finding(subject: Subject, promise: Promise) -> dict[str, Any]:
-    finding = {"name": subject.name, "what": subject.noun, "promise": promise.sentence, "wrong": None, "skipped": None}
+    """What one check found; `stop` is set where the others would fail for the same reason."""
+    from showdown.testing.promise import RaisedError
+
+    finding = _blank(subject, promise)
     try:
         subject.value.check()
         promise.check(subject.value)
@@ -93,6 +110,7 @@ def _finding(subject: Subject, promise: Promise) -> dict[str, Any]:
         finding["skipped"] = str(error)
     except ShowdownError as error:
         finding["wrong"] = str(error)
+        finding["stop"] = promise.needed or isinstance(error, RaisedError)
     return finding
 
 
@@ -101,6 +119,10 @@ def _text(findings: list[dict[str, Any]], wrong: int) -> str:
     for number, finding in enumerate(findings):
         if not number or findings[number - 1]["name"] != finding["name"]:
             lines.append(f"{finding['name']}, a {finding['what']}")
+        if finding["skipped"] == NOT_RUN:
+            if findings[number - 1]["wrong"]:
+                lines.append("  skip   the other checks: " + NOT_RUN)
+            continue
         mark = "WRONG" if finding["wrong"] else "skip" if finding["skipped"] else "ok"
         reason = finding["wrong"] or finding["skipped"]
         lines.append(f"  {mark:<5}  {finding['promise']}" + (f": {reason}" if reason else ""))
