@@ -179,6 +179,7 @@ def test_failures_are_kept_with_their_reason_and_tried_again(tmp_path, monkeypat
     assert "ZeroDivisionError" in results[1].reason
     failed = next(record for record in store.cells() if record.status == "error")
     assert "Traceback" in failed.traceback
+    assert results[1].reason == f"{failed.reason} (traceback: {tmp_path / 'cells' / failed.cell}.json)"
     assert len(store.frame()) == 3
     monkeypatch.undo()
     results, _ = play(TINY, tmp_path)

@@ -51,7 +51,7 @@ def play_cell(item: Planned, store: Store, limits: Limits, concurrent: int = 0) 
         status, reason = "error", "".join(traceback.format_exception_only(error)).strip()
         origin: About = {**about(concurrent), "traceback": traceback.format_exc()}
         store.write_failed(cell, item.names, status, reason, origin)
-        return Result(cell, status, reason)
+        return Result(cell, status, f"{reason} (traceback: {store.folder / cell.hash}.json)")
     else:
         store.write_done(cell, item.names, outcome, about(concurrent))
         seconds = outcome.compile_seconds, outcome.run_seconds
