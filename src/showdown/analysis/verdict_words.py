@@ -52,6 +52,8 @@ def _where(verdict: Verdict) -> str:
 def _unit(verdict: Verdict) -> str:
     if verdict.unit.startswith("%"):
         return f" {verdict.unit}"
+    if verdict.unit.startswith("share"):  # a number from 0 to 1 that the metric's title explains
+        return ""
     return "" if len(verdict.problems) > 1 else f" {verdict.unit}"
 
 
