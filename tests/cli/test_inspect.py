@@ -184,6 +184,7 @@ def test_a_table_without_a_path_is_a_usage_error(showdown, extra):
 
 def test_the_guide_shows_what_is_printed(showdown):
     guide = (Path(__file__).parents[2] / "docs" / "your-own-data.md").read_text()
-    exec(guide.split("```python\n")[1].split("```")[0], {})  # writes customers.csv
+    blocks = [block.split("```")[0] for block in guide.split("```python\n")[1:]]
+    exec(next(block for block in blocks if "to_csv" in block), {})  # writes customers.csv
     answer = showdown("inspect", "customers.csv", "--label", "bought")
     assert f"$ showdown inspect customers.csv --label bought\n{answer.out}```" in guide
