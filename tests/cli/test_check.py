@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from pathlib import Path
 
@@ -70,10 +71,15 @@ class Picky(uniform.Uniform):
 
 @pytest.fixture(autouse=True)
 def forget(monkeypatch):
-    """What a checked file registers is gone after the test."""
+    """What a checked file registers is gone after the test, and so is the module, or nobody could load it again."""
     for registry in (policies, problems):
         registry.names()
         monkeypatch.setattr(registry, "_entries", dict(registry._entries))
+    loaded = sys.modules.pop(EXAMPLE.stem, None)
+    yield
+    sys.modules.pop(EXAMPLE.stem, None)
+    if loaded is not None:
+        sys.modules[EXAMPLE.stem] = loaded
 
 
 def test_the_example_passes(showdown):

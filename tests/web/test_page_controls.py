@@ -87,7 +87,7 @@ def test_an_open_cell_is_in_the_address_and_back_closes_it(page):
     assert "BBB on linear" in page.inner_text("dialog[open]")
     page.keyboard.press("Escape")
     assert page.locator("dialog[open]").count() == 0
-    page.wait_for_function("!location.href.includes('open=')")  # the browser goes back in its own time
+    page.wait_for_url(lambda url: "open=" not in url)  # the browser goes back in its own time
 
 
 def test_an_address_that_names_nothing_shows_the_usual(open_page, page_file):
