@@ -253,6 +253,9 @@ def test_shipped_suites_name_only_what_exists():
             policies.get(policy)
         for problem in suite.problems:
             assert problems.get(problem).horizon > 0
+        for left_out in suite.without:
+            policy, _, problem = left_out.partition(" on ")
+            assert any(policy in part.policies and problem in part.problems for part in (suite, *suite.also))
 
 
 @pytest.mark.parametrize(
@@ -264,6 +267,7 @@ def test_shipped_suites_name_only_what_exists():
         ('policies = ["Uniform"]\nproblems = ["linear"]\ntrails = 3', "did you mean 'trials'"),
         ('policies = ["Uniform"]\nproblems = ["linear"]\ntrials = "3"', "must be int"),
         ('policies = ["Uniform"]\nproblems = ["linear"]\ntrials_of = { Uniform = "3" }', "must be a whole number"),
+        ('policies = ["Uniform"]\nproblems = ["linear"]\nalso = ["paper"]', "no suite can include it"),
     ],
 )
 def test_bad_suites_are_one_sentence(tmp_path, text, sentence):

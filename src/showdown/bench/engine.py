@@ -44,6 +44,9 @@ class Limits:
     batch_trials: int | None = None  # trials that are played at once; None: as many as fit
     cell_seconds: float | None = None  # a cell that takes longer is given up
     processes: int = 1  # cells that are played at the same time
+    address: str | None = None  # of a running Ray cluster; None: one on this machine, with `processes` workers
+    cell_cpus: float = 1.0  # what a cell asks the cluster for
+    cell_gpus: float | None = None  # None: one, if the cluster has any
     load: tuple[Path, ...] = ()  # files with policies or problems of the user's, for other processes to load
     progress: Progress | None = None
 
@@ -54,6 +57,9 @@ class Limits:
             raise UsageError(f"cell_seconds must not be negative, and is {self.cell_seconds:g}")
         if self.processes < 1:
             raise UsageError(f"processes must be at least 1, not {self.processes}")
+        for name, amount in (("cell_cpus", self.cell_cpus), ("cell_gpus", self.cell_gpus)):
+            if amount is not None and not 0 <= amount < 10_000:
+                raise UsageError(f"{name} must not be negative, and is {amount:g}")
 
 
 class Engine(Protocol):

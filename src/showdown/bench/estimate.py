@@ -43,6 +43,11 @@ def seconds_of_each(cells: list[Cell], store: Store) -> dict[str, float]:
     return seconds
 
 
+def rough_seconds(cell: Cell) -> float:
+    """From the count of operations alone, compiling included: the same on every machine that has the data."""
+    return cell.trials * _rough_trial(cell) + COMPILE_SECONDS
+
+
 def longest_first(planned: list[Planned], store: Store) -> list[Planned]:
     """In this order cells that share a machine end at about the same time."""
     measured = _measured_rates(store)

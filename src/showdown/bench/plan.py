@@ -35,6 +35,16 @@ def plan(suite: Suite, store: Store, notes: list[str] | None = None) -> list[Pla
     The data of a problem whose cells are all done is not loaded at all. A problem with fewer rows than the suite's
     horizon is played at its own length, and `notes` gets a sentence about it.
     """
+    planned: dict[str, Planned] = {}
+    for part in (suite, *suite.also):
+        _add_cells(planned, part, {*suite.without, *part.without}, store, notes)
+    return list(planned.values())
+
+
+def _add_cells(
+    planned: dict[str, Planned], suite: Suite, without: set[str], store: Store, notes: list[str] | None
+) -> None:
+    """Those of one suite, which may already be planned."""
     _check_counts(suite)
     chosen_policies = _resolve(policies, suite.policies)
     chosen_problems = _resolve(problems, suite.problems)
@@ -42,22 +52,21 @@ def plan(suite: Suite, store: Store, notes: list[str] | None = None) -> list[Pla
         raise UsageError(f"there is nothing to play: no {'policy' if not chosen_policies else 'problem'} was named")
     others = [name for name in suite.problems_if_available if name in problems and name not in chosen_problems]
     trials_of = {name: count for key, count in suite.trials_of.items() for name in _resolve(policies, (key,))}
-    planned: dict[str, Planned] = {}
     for problem_name, problem in {**chosen_problems, **_resolve(problems, tuple(others))}.items():
         _check_file_named(problem)
         problem = _at_horizon(problem, suite.horizon)
         _check_horizon(problem_name, problem)
-        cells = _cells(suite, chosen_policies, trials_of, problem_name, problem)
+        here = {name: policy for name, policy in chosen_policies.items() if f"{name} on {problem_name}" not in without}
+        cells = _cells(suite, here, trials_of, problem_name, problem)
         if not all(cell.hash in planned or store.is_done(cell.hash) for cell in cells):
             fitted = _fitted(problem_name, problem, suite.horizon, notes, asked_for=problem_name in chosen_problems)
             if fitted is None:
                 continue
-            cells = _cells(suite, chosen_policies, trials_of, problem_name, fitted)
+            cells = _cells(suite, here, trials_of, problem_name, fitted)
         new = {cell.hash: Planned(cell, [], store.is_done(cell.hash)) for cell in cells if cell.hash not in planned}
         planned |= new
         for cell in cells:
             planned[cell.hash].names.append((cell.policy_name, problem_name))
-    return list(planned.values())
 
 
 def _cells(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ class Suite:
     trials_of: dict[str, int] = field(default_factory=dict)  # of policies that play another number, by name or pattern
     seed: int = 0
     horizon: int | None = None  # None: each problem's own
+    without: tuple[str, ...] = ()  # cells that are left out, each written "POLICY on PROBLEM"
+    also: tuple[Suite, ...] = ()  # suites whose cells are cells of this one too, but for those left out
 
 
 def suite_names() -> list[str]:
@@ -34,8 +36,8 @@ def _is_suite(path: Any) -> bool:
     return path.name.endswith(".toml")
 
 
-def load_suite(name: str) -> Suite:
-    """A shipped suite by name, or any TOML file by path."""
+def load_suite(name: str, included: bool = False) -> Suite:
+    """A shipped suite by name, or any TOML file by path. One that is included by another includes no third."""
     check_name("the name of a suite", name, LONGEST_SPELLING)  # it may be a path
     if name.endswith(".toml"):
         path: Any = Path(name)
@@ -53,7 +55,19 @@ def load_suite(name: str) -> Suite:
         fields = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"the suite {name} is not valid TOML: {error}") from None
+    if included and "also" in fields:
+        raise UsageError(f"the suite {name} includes others, so no suite can include it")
     return _suite(name.removesuffix(".toml"), fields)
+
+
+def changed(suite: Suite, changes: dict[str, Any]) -> Suite:
+    """The suite, and those it includes, with other values of some fields; other policies are those of all of it."""
+    if "problems" in changes:
+        changes = {**changes, "problems_if_available": ()}
+    if "trials" in changes:
+        changes = {**changes, "trials_of": {}}
+    also = () if "policies" in changes else tuple(changed(part, changes) for part in suite.also)
+    return replace(suite, **changes, also=also)
 
 
 _KINDS = {
@@ -65,6 +79,8 @@ _KINDS = {
     "trials_of": dict,
     "seed": int,
     "horizon": int,
+    "without": list,
+    "also": list,
 }
 
 
@@ -86,4 +102,5 @@ def _suite(name: str, fields: dict[str, Any]) -> Suite:
         if not isinstance(count, int) or isinstance(count, bool):
             raise UsageError(f"trials_of {policy} in the suite {name} must be a whole number, not {count!r}")
     values: dict[str, Any] = {key: tuple(item) if isinstance(item, list) else item for key, item in fields.items()}
+    values["also"] = tuple(load_suite(part, included=True) for part in values.get("also", ()))
     return Suite(name=name, **values)

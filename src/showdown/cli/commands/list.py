@@ -97,5 +97,6 @@ def _suites() -> list[dict[str, Any]]:
     for name in suite_names():
         suite = load_suite(name)
         size = f"{len(suite.policies)} policies × {len(suite.problems)} problems × {suite.trials} trials"
+        size += "".join(f", and {part.name}" for part in suite.also)
         rows.append({"name": name, "summary": f"{suite.title} ({size})"})
     return rows

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import shlex
 import signal
 import threading
@@ -15,14 +14,35 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from showdown.cli import console
+from showdown.cli.engine_options import (
+    Address,
+    BatchTrials,
+    CellCpus,
+    CellGpus,
+    CellSeconds,
+    EngineName,
+    Processes,
+    chosen_engine,
+    chosen_limits,
+)
 from showdown.cli.load import LOAD, load_files
-from showdown.errors import Terminated, UsageError
+from showdown.cli.suite_options import (
+    DataFolder,
+    Horizon,
+    Policies,
+    Problems,
+    Seed,
+    SuiteName,
+    Trials,
+    chosen_suite,
+    planned_cells,
+)
+from showdown.errors import Terminated
 
 if TYPE_CHECKING:
     from showdown.bench.engine import Engine, Limits, Result
     from showdown.bench.plan import Planned
     from showdown.bench.store import Store
-    from showdown.bench.suite import Suite
 
 
 def register(app: typer.Typer) -> None:
@@ -30,55 +50,46 @@ def register(app: typer.Typer) -> None:
 
 
 def run_command(
-    suite: Annotated[
-        str, typer.Argument(help="A shipped suite or a .toml file; see `showdown list suites`.")
-    ] = "quick",
-    policies: Annotated[
-        str | None, typer.Option("--policies", "--policy", help="Instead of the suite's: A,B[field=value],Lin*")
-    ] = None,
-    problems: Annotated[
-        str | None, typer.Option("--problems", "--problem", help="Instead of the suite's: X,Y[field=value],wheel-*")
-    ] = None,
-    trials: Annotated[int | None, typer.Option(help="Independent trials of each cell.")] = None,
-    horizon: Annotated[int | None, typer.Option(help="Steps of a trial, instead of each problem's own.")] = None,
-    seed: Annotated[int | None, typer.Option(help="The seed; the same one gives the same numbers.")] = None,
+    suite: SuiteName = "quick",
+    policies: Policies = None,
+    problems: Problems = None,
+    trials: Trials = None,
+    horizon: Horizon = None,
+    seed: Seed = None,
     out: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("results"),
-    batch_trials: Annotated[int | None, typer.Option(help="Trials played at once; default: as many as fit.")] = None,
-    processes: Annotated[
-        int | None, typer.Option(help="Cells played at the same time, each in a process of its own.")
+    batch_trials: BatchTrials = None,
+    processes: Processes = None,
+    engine: EngineName = None,
+    address: Address = None,
+    cell_cpus: CellCpus = None,
+    cell_gpus: CellGpus = None,
+    cell_seconds: CellSeconds = None,
+    shard: Annotated[
+        str | None, typer.Option(metavar="I/N", help="Play one of N parts of about equal cost; see `showdown plan`.")
     ] = None,
-    engine: Annotated[
-        str | None, typer.Option(help="What plays the cells; default: local, or processes with --processes N.")
-    ] = None,
-    cell_seconds: Annotated[float | None, typer.Option(help="Give a cell up after this many seconds.")] = None,
-    data_dir: Annotated[Path | None, typer.Option(help="A folder with raw data files, used before any other.")] = None,
+    data_dir: DataFolder = None,
     load: Annotated[list[Path] | None, LOAD] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and an estimate; play nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Play policies on problems and keep every finished cell."""
-    from showdown.bench.engine import Limits, make_engine
-    from showdown.bench.plan import plan
+    from showdown.bench.engine import make_engine
+    from showdown.bench.shards import one_shard
     from showdown.bench.store import Store
+    from showdown.cli.print_plan import print_plan
 
-    engine, processes = _engine(engine, processes)
-    limits = Limits(batch_trials=batch_trials, cell_seconds=cell_seconds, processes=processes, load=tuple(load or ()))
-    if data_dir is not None:
-        os.environ["SHOWDOWN_DATA"] = str(data_dir)
+    engine, processes = chosen_engine(engine, processes)
+    resources = address, cell_cpus, cell_gpus
+    limits = chosen_limits(engine, processes, batch_trials, cell_seconds, load, *resources)
     load_files(load)
-    chosen = _suite(suite, policies, problems, trials, horizon, seed)
-    store = Store(out)
+    chosen, store = chosen_suite(suite, policies, problems, trials, horizon, seed), Store(out)
     player = make_engine(engine, store)
-    notes: list[str] = []
-    planned = plan(chosen, store, notes)
-    for note in notes:
-        console.warn(note)
-    for item in planned:
-        if item.cell.hash in store.damaged:
-            console.warn(f"{item.cell.label}: the stored cell {item.cell.hash} is damaged, and is played again")
+    planned = planned_cells(chosen, store, data_dir)
+    if shard is not None:
+        planned = one_shard(planned, shard)
     _warn_of_tables(planned)
     if dry_run:
-        _print_plan(chosen, planned, store, as_json)
+        print_plan(chosen.name, planned, store, as_json)
         return
     try:
         with _terminated_like_interrupted():
@@ -89,35 +100,6 @@ def run_command(
     _print_results(results, store, as_json)
     if any(result.status != "done" for result in results):
         raise typer.Exit(1)
-
-
-def _suite(
-    name: str, policies: str | None, problems: str | None, trials: int | None, horizon: int | None, seed: int | None
-) -> Suite:
-    """The suite with what was asked for instead of its own."""
-    from showdown.bench.suite import load_suite
-    from showdown.registry import split_outside_brackets
-
-    changes: dict[str, Any] = {"trials": trials, "horizon": horizon, "seed": seed}
-    for field, names in (("policies", policies), ("problems", problems)):
-        if names is not None:
-            changes[field] = tuple(split_outside_brackets(names))
-    if problems is not None:
-        changes["problems_if_available"] = ()
-    if trials is not None:
-        changes["trials_of"] = {}
-    return dataclasses.replace(load_suite(name), **{field: item for field, item in changes.items() if item is not None})
-
-
-def _engine(engine: str | None, processes: int | None) -> tuple[str, int]:
-    """The engine's name and the number of processes, from the options given."""
-    if engine is None:
-        engine = "local" if processes in (None, 1) else "processes"
-    if engine == "local" and (processes or 1) > 1:
-        raise UsageError(f"the engine local plays in one process: leave out --processes {processes}, or the engine")
-    if processes is None:
-        processes = 1 if engine == "local" else max(2, os.cpu_count() or 1)
-    return engine, processes
 
 
 def _warn_of_tables(planned: list[Planned]) -> None:
@@ -218,38 +200,3 @@ def _row(result: Result) -> dict[str, Any]:
         "run_seconds": result.run_seconds,
         "diagnostics": result.diagnostics,
     }
-
-
-def _print_plan(suite: Suite, planned: list[Planned], store: Store, as_json: bool) -> None:
-    from showdown.bench.estimate import estimate_seconds
-
-    todo = [item.cell for item in planned if not item.done]
-    seconds, known = estimate_seconds(todo, store) if todo else (0.0, 0)
-    if as_json:
-        rows = [
-            {
-                "policy": item.cell.policy_name,
-                "problem": item.cell.problem_name,
-                "horizon": item.cell.problem.horizon,
-                "trials": item.cell.trials,
-                "seed": item.cell.seed,
-                "cell": item.cell.hash,
-                "done": item.done,
-            }
-            for item in planned
-        ]
-        console.data_json({"cells": rows, "estimated_seconds": seconds, "measured_cells": known})
-        return
-    for item in planned:
-        cell = item.cell
-        size = f"{cell.trials} trials × {cell.problem.horizon} steps, seed {cell.seed}"
-        console.data(f"{'done ' if item.done else 'to do'}  {cell.label}  ({size})")
-    basis = "from measured rates" if todo and known == len(todo) else "a rough guess for what was never run here"
-    summary = f"about {_duration(seconds)}, {basis}" if todo else "nothing to do"
-    console.data(f"{suite.name}: {len(planned)} cells, {len(planned) - len(todo)} already done; {summary}")
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{max(1, round(seconds))} seconds"
-    return f"{round(seconds / 60)} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"

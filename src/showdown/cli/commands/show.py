@@ -46,7 +46,9 @@ def describe(text: str) -> dict[str, Any]:
         if name in registry:
             return _describe_preset(registry, text, name)
     if text in suite_names() or text.endswith(".toml"):
-        return {"name": text, "what": "suite", **dataclasses.asdict(load_suite(text))}
+        suite = load_suite(text)
+        fields = dataclasses.asdict(suite) | {"also": [part.name for part in suite.also]}
+        return {"name": text, "what": "suite", **fields}
     known = {known.lower(): known for known in [*policies.names(), *problems.names(), *suite_names()]}
     near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.5)
     hint = f"; did you mean {known[near[0]]!r}?" if near else "; see `showdown list policies`, `problems` or `suites`"

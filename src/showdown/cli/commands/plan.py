@@ -1,0 +1,49 @@
+"""`showdown plan`: how a suite is divided between machines that know nothing of each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from showdown.cli.load import LOAD, load_files
+from showdown.cli.suite_options import (
+    DataFolder,
+    Horizon,
+    Policies,
+    Problems,
+    Seed,
+    SuiteName,
+    Trials,
+    chosen_suite,
+    planned_cells,
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("plan")(plan_command)
+
+
+def plan_command(
+    suite: SuiteName = "quick",
+    shards: Annotated[int, typer.Option(help="How many parts; `run --shard 1/N` to `run --shard N/N` play them.")] = 1,
+    policies: Policies = None,
+    problems: Problems = None,
+    trials: Trials = None,
+    horizon: Horizon = None,
+    seed: Seed = None,
+    out: Annotated[Path, typer.Option(help="Where results are kept; its cells are done.")] = Path("results"),
+    data_dir: DataFolder = None,
+    load: Annotated[list[Path] | None, LOAD] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
+) -> None:
+    """Divide a suite into shards of about equal cost, the same on every machine; play nothing."""
+    from showdown.bench.shards import divided
+    from showdown.bench.store import Store
+    from showdown.cli.print_plan import print_shards
+
+    load_files(load)
+    store = Store(out)
+    chosen = chosen_suite(suite, policies, problems, trials, horizon, seed)
+    print_shards(chosen.name, divided(planned_cells(chosen, store, data_dir), shards), store, as_json)

@@ -1,0 +1,58 @@
+"""The options that say what is played: a suite, and what replaces parts of it. `run` and `plan` share them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from showdown.cli import console
+
+if TYPE_CHECKING:
+    from showdown.bench.plan import Planned
+    from showdown.bench.store import Store
+    from showdown.bench.suite import Suite
+
+SuiteName = Annotated[str, typer.Argument(help="A shipped suite or a .toml file; see `showdown list suites`.")]
+Policies = Annotated[
+    str | None, typer.Option("--policies", "--policy", help="Instead of the suite's: A,B[field=value],Lin*")
+]
+Problems = Annotated[
+    str | None, typer.Option("--problems", "--problem", help="Instead of the suite's: X,Y[field=value],wheel-*")
+]
+Trials = Annotated[int | None, typer.Option(help="Independent trials of each cell.")]
+Horizon = Annotated[int | None, typer.Option(help="Steps of a trial, instead of each problem's own.")]
+Seed = Annotated[int | None, typer.Option(help="The seed; the same one gives the same numbers.")]
+DataFolder = Annotated[Path | None, typer.Option(help="A folder with raw data files, used before any other.")]
+
+
+def chosen_suite(
+    name: str, policies: str | None, problems: str | None, trials: int | None, horizon: int | None, seed: int | None
+) -> Suite:
+    """The suite with what was asked for instead of its own."""
+    from showdown.bench.suite import changed, load_suite
+    from showdown.registry import split_outside_brackets
+
+    changes: dict[str, Any] = {"trials": trials, "horizon": horizon, "seed": seed}
+    for field, names in (("policies", policies), ("problems", problems)):
+        if names is not None:
+            changes[field] = tuple(split_outside_brackets(names))
+    return changed(load_suite(name), {field: item for field, item in changes.items() if item is not None})
+
+
+def planned_cells(suite: Suite, store: Store, data_dir: Path | None) -> list[Planned]:
+    """The plan of a suite, with a warning about each horizon that was shortened and each damaged cell."""
+    from showdown.bench.plan import plan
+
+    if data_dir is not None:
+        os.environ["SHOWDOWN_DATA"] = str(data_dir)
+    notes: list[str] = []
+    planned = plan(suite, store, notes)
+    for note in notes:
+        console.warn(note)
+    for item in planned:
+        if item.cell.hash in store.damaged:
+            console.warn(f"{item.cell.label}: the stored cell {item.cell.hash} is damaged, and is played again")
+    return planned
