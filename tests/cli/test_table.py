@@ -110,15 +110,15 @@ def test_json_against_the_paper(show, results):
     }
     assert rows["LinFullPost"]["mean"] == pytest.approx(1.65)
     assert (rows["LinFullPost"]["paper_mean"], rows["LinFullPost"]["paper_sem"]) == (1.63, 0.03)
-    assert value["agreement"] == {"agree": 2, "compared": 3}
-    assert value["agreement_of_readings"] == {"agree": 0, "compared": 1}
+    assert value["agreement"] == {"agree": 1, "noisy": 0, "compared": 2}  # Uniform is no evidence
+    assert value["agreement_of_readings"] == {"agree": 0, "noisy": 0, "compared": 1}
     assert [cell["policy"] for cell in value["not_shown"]] == ["LinPost"]
 
 
 @pytest.mark.parametrize("output", ["text", "markdown", "latex"])
 def test_the_last_line_counts_agreement(show, results, output):
     shown = show(results, "--problems", "wheel-*", "--against", "paper", "--format", output).stdout
-    assert shown.splitlines()[-1].removeprefix("% ") == "agreement: 2 of 3 cells; with fields overridden: 0 of 1"
+    assert shown.splitlines()[-1].removeprefix("% ") == "agreement: 1 of 2 cells; with fields overridden: 0 of 1"
     presets = show(results, "--policies", "Lin*Post", "--problems", "wheel-*", "--against", "paper", "--format", output)
     assert presets.stdout.splitlines()[-1].removeprefix("% ") == "agreement: 1 of 1 cells"
 
@@ -126,7 +126,7 @@ def test_the_last_line_counts_agreement(show, results, output):
 def test_csv_is_data_alone_and_the_rest_goes_to_stderr(show, results):
     shown = show(results, "--problems", "wheel-0.5", "--against", "paper", "--format", "csv")
     assert len(shown.stdout.splitlines()) == 1 + 4
-    assert "agreement: 2 of 3 cells" in shown.stderr
+    assert "agreement: 1 of 2 cells" in shown.stderr
     assert "it blew up" in shown.stderr
 
 
@@ -268,7 +268,8 @@ def test_each_of_the_papers_tables(show, study, table, rows, columns, metric, un
         assert list(dict.fromkeys(row["problem"] for row in shown["rows"])) == columns
         assert {(row["metric"], row["unit"]) for row in cells} == {(metric, unit)}
         assert all(row["paper_mean"] is not None for row in cells if shown is beside)
-    assert beside["agreement"]["compared"] == 3 * len([name for name in columns if name != "mean_rank"])
+    evidence = [name for name in rows if name != "Uniform" and (metric != "time" or name != "RMS")]
+    assert beside["agreement"]["compared"] == len(evidence) * len([name for name in columns if name != "mean_rank"])
 
 
 def test_the_main_table_ranks_over_the_papers_problems_and_names_what_is_missing(show, study):

@@ -7,7 +7,7 @@ import math
 import pandas as pd
 import pytest
 
-from showdown.analysis.agreement import against, agrees, count_agreement, count_findings, judged
+from showdown.analysis.agreement import against, agrees, count_findings, judged
 from showdown.analysis.published import HORIZONS, RANKED_PROBLEMS, published, tables
 from showdown.analysis.ranks import mean_ranks, ranks
 from showdown.errors import UsageError
@@ -120,8 +120,9 @@ def test_published_numbers_stand_beside_ours_in_our_order():
     compared = against(summary, paper)
     assert list(compared["policy"]) == list(summary["policy"])
     assert compared["agrees"].tolist() == [True, False, None, True, None]
-    assert count_agreement(compared) == (1, 2)
-    assert count_agreement(compared, readings=True) == (1, 1)  # A[c=1] is another reading of A
+    assert compared["finding"].tolist() == ["agrees", "differs", None, "agrees", None]
+    assert count_findings(compared) == {"agree": 1, "noisy": 0, "compared": 2}
+    assert count_findings(compared, readings=True)["compared"] == 1  # A[c=1] is another reading of A
 
 
 def test_ranks_share_ties_and_skip_missing_cells():

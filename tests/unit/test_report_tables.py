@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from showdown.analysis import SUMMARY
+from showdown.analysis.agreement import judged
 from showdown.analysis.build_table import build_table
 from showdown.analysis.notes import RankedOver
 from showdown.analysis.published import RANKED_PROBLEMS
@@ -63,6 +64,7 @@ def table() -> Table:
 def compared(table) -> Table:
     paper = table.rows.assign(paper_mean=[3.1, 9.9, math.nan, 7.0, 8.0], paper_sem=0.1)
     paper["agrees"] = pd.Series([True, False, None, True, None], dtype=object)  # the last is of other steps
+    paper = judged(paper)
     return Table(table.title, paper, table.policies, table.problems, best=table.best)
 
 
@@ -156,7 +158,7 @@ def test_latex_is_booktabs_with_the_best_in_bold(table, compared):
 
 def test_csv_and_json_hold_the_same_tidy_rows(compared):
     value = json_format.value(compared)
-    assert value["agreement"] == {"agree": 2, "compared": 3}
+    assert value["agreement"] == {"agree": 2, "noisy": 0, "compared": 3}
     rows = value["rows"]
     assert rows == records(compared)
     assert [(row["policy"], row["problem"]) for row in rows] == [
@@ -173,7 +175,7 @@ def test_csv_and_json_hold_the_same_tidy_rows(compared):
     assert [row["policy"] for row in read] == [row["policy"] for row in rows]
     assert [row["mean"] for row in read] == [str(row["mean"]) for row in rows]
     assert [row["agrees"] for row in read] == ["True", "False", "True", "", ""]
-    assert list(read[0]) == [*SUMMARY, "paper_mean", "paper_sem", "agrees", "best"]
+    assert list(read[0]) == [*SUMMARY, "paper_mean", "paper_sem", "agrees", "z", "finding", "best"]
     assert [row["best"] for row in rows] == [True, True, False, True, False]
 
 
@@ -302,7 +304,7 @@ def test_notes_say_what_was_left_out_and_what_is_not_as_in_the_paper(frame, fram
     assert str(short.notes[0]) == (
         "not compared with the paper (≠), which played another number of steps: wheel-0.5 (500, not 20000)"
     )
-    assert short.agreement["agreement"] == {"agree": 0, "compared": 0}
+    assert short.agreement["agreement"] == {"agree": 0, "noisy": 0, "compared": 0}
     assert " ≠" in text.write(short)
 
 

@@ -3,9 +3,9 @@
 It does when |mean − paper| ≤ 3·√(sem² + paper_sem²) + 0.10·paper: three standard errors of the difference, plus a tenth
 for what the paper leaves open. A standard error that is missing (a single trial; a time) counts as 0.
 
-The rule forgives noise: a cell with a huge standard error agrees with anything. `judged` therefore also says by how
-many standard errors the two differ (z), and calls a cell that agrees *noisy* where three standard errors exceed half of
-the published mean: such a comparison could hardly have failed.
+The rule forgives noise: a cell with a huge standard error agrees with anything. A row therefore also says by how many
+standard errors the two differ (z), and a cell that agrees is called *noisy* where three standard errors exceed half of
+the published mean: such a comparison could hardly have failed. Tables, the page and the counts all use this finding.
 
 A preset with fields overridden is another *reading* of the paper's row: it stands beside the same published number, and
 is counted apart from the presets.
@@ -44,7 +44,7 @@ def _error(summary: pd.DataFrame) -> pd.Series:
 def judged(compared: pd.DataFrame) -> pd.DataFrame:
     """The rows with z (the difference in standard errors; missing where there are none) and finding.
 
-    The finding is AGREES, DIFFERS or NOISY, and None where nothing was published.
+    The finding is AGREES, DIFFERS or NOISY, and None where nothing was published or the number of steps is another.
     """
     error, paper = _error(compared), compared["paper_mean"].astype(float)
     z = (compared["mean"].astype(float) - paper) / error.where(error > 0)
@@ -70,7 +70,7 @@ def count_findings(rows: pd.DataFrame, *, readings: bool = False, without: Colle
 
 
 def against(summary: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """The summary with paper_mean, paper_sem and agrees beside each row, in the same order.
+    """The summary with paper_mean, paper_sem, agrees, z and finding beside each row, in the same order.
 
     A cell of another number of steps than the paper's is shown with its number but not compared: agrees is None.
     """
@@ -80,11 +80,4 @@ def against(summary: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     answers = agrees(joined)
     steps = joined["problem"].map(HORIZONS)
     other_steps = steps.notna() & (joined["horizon"] != steps)
-    return joined.assign(agrees=answers.mask(other_steps, None))
-
-
-def count_agreement(compared: pd.DataFrame, readings: bool = False) -> tuple[int, int]:
-    """How many rows of presets (or of their other readings) agree, of how many that could be compared."""
-    rows = compared[(compared["policy"] != compared["policy"].map(preset_of)) == readings]
-    answers = [answer for answer in rows["agrees"] if answer is not None]
-    return sum(map(bool, answers)), len(answers)
+    return judged(joined.assign(agrees=answers.mask(other_steps, None)))

@@ -20,7 +20,8 @@ def rank_rows(summary: pd.DataFrame, paper: pd.DataFrame | None, over: list[str]
     if paper is not None:
         same = paper.merge(summary[["policy", "problem", "metric"]]).rename(columns={"paper_mean": "mean"})
         theirs = mean_ranks(same, over).set_index("policy")["mean_rank"]
-        rows = rows.assign(paper_mean=rows["policy"].map(theirs), paper_sem=float("nan"), agrees=None)
+        rows = rows.assign(paper_mean=rows["policy"].map(theirs), paper_sem=float("nan"))
+        rows = rows.assign(agrees=None, z=float("nan"), finding=None)
     return rows
 
 

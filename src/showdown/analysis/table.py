@@ -8,8 +8,9 @@ from typing import Any
 import pandas as pd
 
 from showdown.analysis import SUMMARY
-from showdown.analysis.agreement import count_agreement
+from showdown.analysis.agreement import count_findings
 from showdown.analysis.notes import Note
+from showdown.analysis.summary import BASELINE
 from showdown.analysis.verdict import Verdict
 from showdown.metrics import MAIN, METRICS
 from showdown.metrics.metric import Metric
@@ -24,7 +25,7 @@ def _no_rows() -> pd.DataFrame:
 @dataclass(frozen=True)
 class Table:
     title: str
-    rows: pd.DataFrame  # a summary; with paper_mean, paper_sem and agrees when it is compared with the paper
+    rows: pd.DataFrame  # a summary; with the columns of `against` when it is compared with the paper
     policies: list[str]  # every policy of the rows, in the order they are shown
     problems: list[str]  # every problem of the rows, likewise
     notes: list[Note] = field(default_factory=list)  # sentences below the table
@@ -40,10 +41,14 @@ class Table:
 
     @property
     def agreement(self) -> dict[str, dict[str, int]]:
-        """How many cells agree with the paper, of how many compared: those of presets, and with fields overridden."""
+        """How many cells agree with the paper, are too noisy to tell, and were compared: of presets, and of readings.
+
+        Uniform, and what the metric is relative to, are no evidence: they agree with themselves.
+        """
+        no_evidence = {BASELINE, self.metric.baseline} - {None}
 
         def count(readings: bool) -> dict[str, int]:
-            return dict(zip(("agree", "compared"), count_agreement(self.rows, readings), strict=True))
+            return count_findings(self.rows, readings=readings, without=no_evidence)
 
         return {"agreement": count(readings=False), "agreement_of_readings": count(readings=True)}
 

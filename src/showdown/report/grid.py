@@ -12,7 +12,7 @@ from showdown.analysis.table import RANK, Table
 from showdown.metrics import COMMONEST
 from showdown.text import one_line
 
-_PAPER_COLUMNS = ["paper_mean", "paper_sem", "agrees"]
+_PAPER_COLUMNS = ["paper_mean", "paper_sem", "agrees", "z", "finding"]
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Entry:
     ours: str = ""
     best: bool = False
     paper: str = ""
-    agrees: bool | None = None
+    finding: str | None = None  # of the comparison with the paper
     not_compared: bool = False  # the paper's number is of another number of steps
 
 
@@ -49,7 +49,7 @@ def grid(table: Table, plus_minus: str = " ± ") -> Grid:
             ours=_number(row["mean"], row["sem"], places, plus_minus),
             best=is_policy and is_best(table, row),
             paper=paper,
-            agrees=row.get("agrees"),
+            finding=row.get("finding"),
             not_compared=bool(paper) and row.get("agrees") is None and row["problem"] != RANK,
         )
 
@@ -121,8 +121,13 @@ def footer(table: Table) -> list[str]:
 
 def _agreement_line(table: Table) -> str:
     presets, readings = table.agreement.values()
-    others = f"; with fields overridden: {readings['agree']} of {readings['compared']}" if readings["compared"] else ""
-    return f"agreement: {presets['agree']} of {presets['compared']} cells{others}"
+    others = f"; with fields overridden: {_counted(readings)}" if readings["compared"] else ""
+    return f"agreement: {_counted(presets, ' cells')}{others}"
+
+
+def _counted(count: dict[str, int], unit: str = "") -> str:
+    noisy = f", {count['noisy']} too noisy to tell" if count["noisy"] else ""
+    return f"{count['agree']} of {count['compared']}{unit}{noisy}"
 
 
 def _not_shown_lines(table: Table) -> list[str]:

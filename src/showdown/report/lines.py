@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from showdown.analysis.agreement import AGREES, DIFFERS, NOISY
 from showdown.analysis.table import Table
 from showdown.report.grid import Entry, Grid
 
@@ -14,14 +15,14 @@ BEST = "best, or cannot be told from the best"
 
 def mark(entry: Entry) -> str:
     """Whether a number agrees with the paper's."""
-    return " ≠" if entry.not_compared else {True: " ✓", False: " ✗", None: ""}[entry.agrees]
+    return " ≠" if entry.not_compared else {AGREES: " ✓", DIFFERS: " ✗", NOISY: " ≈", None: ""}[entry.finding]
 
 
 def legend(table: Table, sign: str) -> str:
     """What the marks mean; empty where there are none."""
     parts = [f"{sign} {BEST}"] if any(table.best.values()) else []
     if table.is_compared:
-        parts.append("✓ agrees with the paper, ✗ does not, ≠ not compared (other number of steps)")
+        parts.append("✓ agrees with the paper, ✗ does not, ≈ too noisy to tell, ≠ not compared (other number of steps)")
     return "; ".join(parts)
 
 

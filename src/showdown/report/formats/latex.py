@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from showdown.analysis.agreement import AGREES, DIFFERS, NOISY
 from showdown.analysis.table import Table
 from showdown.report.grid import Entry, footer, grid
 from showdown.report.lines import legend, lines
 from showdown.text import one_line
 
+MARKS = {AGREES: r" \checkmark", DIFFERS: r" \times", NOISY: r" \approx", None: ""}
 WIDE = 5  # columns of numbers that fit a page in the letters of the text
 
 
@@ -17,7 +19,7 @@ def write(table: Table, width: int | None = None) -> str:
         return rf"$\mathbf{{{entry.ours}}}$" if entry.best else f"${entry.ours}$"
 
     def paper(entry: Entry) -> str:
-        mark = r" \neq" if entry.not_compared else {True: r" \checkmark", False: r" \times", None: ""}[entry.agrees]
+        mark = r" \neq" if entry.not_compared else MARKS[entry.finding]
         return f"${entry.paper}{mark}$" if entry.paper else "--"
 
     content = grid(table, plus_minus=r" \pm ")

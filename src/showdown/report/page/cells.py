@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from showdown.analysis.agreement import count_findings, judged
 from showdown.analysis.build_table import build_table
 from showdown.analysis.compare import pareto_front, stuck_share
 from showdown.analysis.facts import facts_of
@@ -17,7 +16,7 @@ from showdown.analysis.published import SOURCES, published
 from showdown.analysis.ranks import comparable_ranks, ranks
 from showdown.analysis.request import Request
 from showdown.analysis.selection import Selection
-from showdown.analysis.summary import BASELINE, summarise, summarise_commonest
+from showdown.analysis.summary import summarise, summarise_commonest
 from showdown.analysis.table import RANK, Table
 from showdown.analysis.time_taken import per_trial
 from showdown.analysis.validity import cautions, with_times
@@ -167,8 +166,7 @@ def _published(metric: Metric) -> list[str]:
 
 
 def _add_table(found: Findings, table: Table, source: str, metric: Metric) -> None:
-    rows = judged(table.rows) if table.is_compared else table.rows
-    for row in rows.to_dict("records"):
+    for row in table.rows.to_dict("records"):
         cell = found.cells[row["policy"], row["problem"]]
         if source != ABSOLUTE:
             cell["shown"][metric.name] = _value(row)
@@ -176,9 +174,7 @@ def _add_table(found: Findings, table: Table, source: str, metric: Metric) -> No
         if number(row.get("paper_mean")) is not None:
             cell["paper"].append({"source": source, "metric": metric.name, "unit": row["unit"], **_compared(row)})
     if table.is_compared:
-        no_evidence = {BASELINE, metric.baseline}
-        for name, readings in (("agreement", False), ("agreement_of_readings", True)):
-            count = count_findings(rows, readings=readings, without=no_evidence)
+        for name, count in table.agreement.items():
             found.agreement[name][f"{source} {metric.name}"] = count
         found.notes += table.notes
 
