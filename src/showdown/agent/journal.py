@@ -21,6 +21,10 @@ from showdown.problem import ProblemSpec
 FORMAT = 1
 
 
+class JournalError(UsageError):
+    """A record could not be written, for example to a full disk."""
+
+
 class Journal:
     """Open for appending. What a killed writer has left unfinished at the end is cut off."""
 
@@ -61,7 +65,7 @@ class Journal:
                 written += os.write(self._file, content[written:])
         except OSError as error:
             os.ftruncate(self._file, self._size)
-            raise UsageError(f"cannot write the journal {self.path}: {error.strerror}") from None
+            raise JournalError(f"cannot write the journal {self.path}: {error.strerror}") from None
         self._size += written
 
 

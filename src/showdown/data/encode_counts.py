@@ -5,6 +5,9 @@ from __future__ import annotations
 import threading
 from collections import Counter
 
+MOST_COLUMNS = 100  # that are counted by name; a client may make up new ones without end
+REST = "(all others)"
+
 
 class EncodeCounts:
     """A counter that an owner of an `Encoder` keeps and hands to `encode`. Safe to share between threads."""
@@ -21,7 +24,9 @@ class EncodeCounts:
         """Count `kind`, one of missing, unknown, other and new_columns."""
         if count:
             with self._lock:
-                getattr(self, kind)[column] += count
+                counter = getattr(self, kind)
+                known = column in counter or kind != "new_columns" or len(counter) < MOST_COLUMNS
+                counter[column[:200] if known else REST] += count
 
     def add_rows(self, count: int) -> None:
         with self._lock:
