@@ -12,7 +12,7 @@ from showdown.play.book import Book
 from showdown.play.outcome import Outcome
 from showdown.play.setting import LONGEST, prepare, problem_identity
 from showdown.policy import Policy
-from showdown.problem import Problem
+from showdown.problem import Problem, Tables
 
 __all__ = ["LONGEST", "NUMERICS", "Outcome", "Progress", "problem_identity", "simulate"]
 
@@ -29,10 +29,20 @@ def simulate(
     segment_steps: int | None = None,
     batch_trials: int | None = None,
     progress: Progress | None = None,
+    tables: Tables | None = None,
 ) -> Outcome:
-    """Play `trials` independent trials and measure regret. The same arguments give the same numbers."""
+    """Play `trials` independent trials and measure regret. The same arguments give the same numbers.
+
+    `tables` is what `problem.load()` gave, where that was done before, perhaps on another machine.
+    """
     setting = prepare(
-        policy, problem, trials=trials, horizon=horizon, segment_steps=segment_steps, batch_trials=batch_trials
+        policy,
+        problem,
+        trials=trials,
+        horizon=horizon,
+        segment_steps=segment_steps,
+        batch_trials=batch_trials,
+        tables=tables,
     )
     batches = play_trials(
         setting,

@@ -141,10 +141,10 @@ def test_impossible_limits_are_refused():
 
 def test_an_engine_is_a_file(tmp_path, monkeypatch):
     """Adding one touches nothing else."""
-    assert engine_names() == ["local", "processes"]
+    assert engine_names() == ["local", "processes", "ray"]
     (tmp_path / "nowhere.py").write_text("def engine(store):\n    return ('nowhere', store)\n")
     monkeypatch.setattr("showdown.bench.engines.__path__", [*engines.__path__, str(tmp_path)])
-    assert engine_names() == ["local", "nowhere", "processes"]
+    assert engine_names() == ["local", "nowhere", "processes", "ray"]
     assert make_engine("nowhere", "a store") == ("nowhere", "a store")
     with pytest.raises(UsageError, match="did you mean 'nowhere'"):
         make_engine("nowhere2", Store(tmp_path))

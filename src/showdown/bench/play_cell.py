@@ -18,6 +18,7 @@ from showdown.bench.plan import Planned
 from showdown.bench.record import About
 from showdown.bench.store import Store
 from showdown.errors import DivergedError, MissingDataError, ShowdownError
+from showdown.problem import Tables
 from showdown.simulate import simulate
 
 
@@ -25,8 +26,11 @@ class _TimeoutError(ShowdownError):
     pass
 
 
-def play_cell(item: Planned, store: Store, limits: Limits, concurrent: int = 0) -> Result:
-    """`concurrent` is the number of other processes that play at the same time; it is only recorded."""
+def play_cell(item: Planned, store: Store, limits: Limits, concurrent: int = 0, tables: Tables | None = None) -> Result:
+    """`concurrent` is the number of other processes that play at the same time; it is only recorded.
+
+    `tables` is the problem's data, where it was loaded before.
+    """
     cell = item.cell
     if limits.progress is not None:
         limits.progress(cell, 0)  # it has begun, which is compiling until the first steps are played
@@ -38,6 +42,7 @@ def play_cell(item: Planned, store: Store, limits: Limits, concurrent: int = 0) 
             seed=cell.seed,
             batch_trials=limits.batch_trials,
             progress=_watch(cell, limits),
+            tables=tables,
         )
     except MissingDataError as error:
         status, reason = "skipped", str(error)

@@ -42,6 +42,10 @@ def read_fields(path: Path) -> dict[str, Any]:
         raise
     except OSError as error:
         raise NotARecord(f"cannot be read ({error.strerror or error})") from None
+    return fields_of(content)
+
+
+def fields_of(content: bytes) -> dict[str, Any]:
     try:
         data = json.loads(content, parse_constant=_no_number)
         if b"\\u" in content:
@@ -57,7 +61,11 @@ def _no_number(name: str) -> NoReturn:
 
 def read_file(path: Path) -> Record:
     """The record in a file, checked as far as it can be; NotARecord, or FileNotFoundError."""
-    data = read_fields(path)
+    return checked(read_fields(path), path.stem)
+
+
+def checked(data: dict[str, Any], cell_hash: str) -> Record:
+    """The record of the cell that a file's name stands for, or NotARecord."""
     record = read_record(data)
     if "checksum" in data:
         if data["checksum"] != sealed(data)["checksum"]:
@@ -69,7 +77,7 @@ def read_file(path: Path) -> Record:
         raise NotARecord("has lost its checksum")
     identity = record.identity
     played = (identity.get("trials"), identity.get("seed"), identity["problem"].get("horizon", record.horizon))
-    if record.cell != path.stem or identity_hash(identity) != path.stem:
+    if record.cell != cell_hash or identity_hash(identity) != cell_hash:
         raise NotARecord("is not the record of the cell that its name stands for")
     if played != (record.trials, record.seed, record.horizon):
         raise NotARecord("contradicts itself (trials, seed or horizon)")

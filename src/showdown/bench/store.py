@@ -17,13 +17,14 @@ import shutil
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from showdown.bench import record_file, table_file
 from showdown.bench.cell import Cell
 from showdown.bench.locks import LOCK, locked, remove_free_locks
 from showdown.bench.reader import Reader
 from showdown.bench.record import About, NotARecord, Record
+from showdown.bench.table_file import NotATable
 from showdown.errors import ShowdownError, UsageError
 from showdown.files import TEMPORARY, sweep, write_atomically, write_together
 from showdown.simulate import Outcome
@@ -31,6 +32,14 @@ from showdown.simulate import Outcome
 SPARE_BYTES = 16 << 20  # that a disk must have free before a cell is played, besides twice the cell's table
 _BYTES_PER_TRIAL = 4096  # of a table: two curves, the metrics, the counts of a usual number of actions
 Names = list[tuple[str, str]]  # (policy, problem) as a user would write them
+
+
+class CellFiles(NamedTuple):
+    """A cell as it travels between stores: the bytes of its two files."""
+
+    hash: str
+    record: bytes
+    table: bytes | None  # only of a done cell
 
 
 class Store(Reader):
@@ -87,22 +96,51 @@ class Store(Reader):
     def _write(self, cell: Cell, names: Names, fields: dict[str, Any], table: bytes | None) -> None:
         """Under a lock, since names are added to those that the stored record has."""
         path = self._path(cell.hash, ".json")
-        asked: dict[str, Any] = {
-            "horizon": cell.problem.horizon,
-            "seed": cell.seed,
-            "trials": cell.trials,
-            "identity": cell.identity,
-        }
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with self._writing(cell.hash):
                 if table is None and self.is_done(cell.hash):
                     return
-                record = Record(cell=cell.hash, names=self._all_names(path, names), **asked, **fields)
+                record = _record(cell, self._all_names(path, names), fields)
                 files = {} if table is None else {self._path(cell.hash, ".parquet"): table}
-                write_together({**files, path: record_file.to_bytes(record_file.sealed(record.to_json()))})
+                write_together({**files, path: record})
         except OSError as error:
             raise ShowdownError(f"cannot write to {self.directory}: {error.strerror or error}") from None
+
+    def files_of(self, cell_hash: str) -> CellFiles | None:
+        """Of a done cell, both checked against their checksums; None if there is none."""
+        record = self.read_record(self._path(cell_hash, ".json"))
+        table = self._table_bytes(record) if record is not None and record.is_done else None
+        if record is None or table is None:
+            return None
+        return CellFiles(
+            cell_hash, record_file.to_bytes(record_file.read_fields(self._path(cell_hash, ".json"))), table
+        )
+
+    def adopt(self, files: CellFiles) -> bool:
+        """Store a cell that was played elsewhere; whether that changed anything. Raises NotARecord or NotATable.
+
+        A done cell that is here already stays as it is and gets the names of the other; nothing replaces it.
+        """
+        path = self._path(files.hash, ".json")
+        data = record_file.fields_of(files.record)
+        record = record_file.checked(data, files.hash)
+        if record.is_done and (files.table is None or record_file.sha256(files.table) != record.table_sha256):
+            raise NotATable("does not match its checksum")
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with self._writing(files.hash):
+                stored = self.read_record(path) if self.is_done(files.hash) else None
+                if stored is not None and (not record.is_done or set(record.names) <= set(stored.names)):
+                    return False
+                self._tables.pop(files.hash, None)
+                named = record_file.read_fields(path) if stored is not None else data
+                named = record_file.sealed({**named, "names": self._all_names(path, list(record.names))})
+                table = {} if files.table is None or stored is not None else {path.with_suffix(".parquet"): files.table}
+                write_together({**table, path: record_file.to_bytes(named)})
+        except OSError as error:
+            raise ShowdownError(f"cannot write to {self.directory}: {error.strerror or error}") from None
+        return True
 
     def _writing(self, cell_hash: str) -> AbstractContextManager[bool]:
         return locked(self.folder / f"{LOCK}{cell_hash}.json")
@@ -132,3 +170,25 @@ class Store(Reader):
         """`names` after those the cell already goes by: another process may have played it under its own."""
         record = self.read_record(path)
         return tuple(dict.fromkeys([*(record.names if record is not None else ()), *names]))
+
+
+def _record(cell: Cell, names: tuple[tuple[str, str], ...], fields: dict[str, Any]) -> bytes:
+    asked: dict[str, Any] = {
+        "horizon": cell.problem.horizon,
+        "seed": cell.seed,
+        "trials": cell.trials,
+        "identity": cell.identity,
+    }
+    record = Record(cell=cell.hash, names=names, **asked, **fields)
+    return record_file.to_bytes(record_file.sealed(record.to_json()))
+
+
+class InMemory(Store):
+    """Keeps the files of the cells that it is given, to be sent to another store; its folder is only a name."""
+
+    def __init__(self, directory: str | Path) -> None:
+        super().__init__(directory)
+        self.files: dict[str, CellFiles] = {}
+
+    def _write(self, cell: Cell, names: Names, fields: dict[str, Any], table: bytes | None) -> None:
+        self.files[cell.hash] = CellFiles(cell.hash, _record(cell, tuple(names), fields), table)

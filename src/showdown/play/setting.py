@@ -46,8 +46,9 @@ def prepare(
     horizon: int | None = None,
     segment_steps: int | None = None,
     batch_trials: int | None = None,
+    tables: Tables | None = None,
 ) -> Setting:
-    """Check everything that can be wrong before a program is compiled, and load the problem's data."""
+    """Check everything that can be wrong before a program is compiled, and load the problem's data if not given."""
     if horizon is not None:
         problem = replace(problem, horizon=horizon)  # type: ignore[type-var]
     policy.check()
@@ -59,7 +60,7 @@ def prepare(
         raise UsageError(f"a horizon of {problem.horizon} steps is longer than the {LONGEST} that can be counted")
     if batch_trials is not None and batch_trials < 1:
         raise UsageError(f"batch_trials must be at least 1, not {batch_trials}")
-    tables = jax.device_put(problem.load())
+    tables = jax.device_put(problem.load() if tables is None else tables)
     spec = problem.spec(tables)
     if spec.num_actions < 2:
         raise UsageError(f"there is nothing to choose between: the problem has {spec.num_actions} action")

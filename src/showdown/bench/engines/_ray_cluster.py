@@ -1,0 +1,111 @@
+"""The Ray cluster that cells are played on: one that runs already, or one that this process starts for itself.
+
+A cluster that is started here listens on 127.0.0.1 alone: whoever reaches the ports of a Ray cluster can run any
+program on it.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import NamedTuple
+
+from showdown.bench.engine import Limits
+from showdown.errors import ShowdownError, UsageError
+
+_LOCAL_ONLY = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"  # "0": nodes have the address 127.0.0.1; read when Ray is imported
+SPARE_STORE_BYTES = 96 << 20  # of the object store, for results; Ray wants 75 MiB at least
+
+
+class Slots(NamedTuple):
+    """How many cells can be played at the same time."""
+
+    cluster: int
+    machine: int  # the one with most of them
+
+
+@contextmanager
+def connected(limits: Limits, data_bytes: int) -> Iterator[ModuleType]:
+    """The module `ray`, connected. A connection that was made before stays; a cluster that was started here ends."""
+    _check_importable(starting=limits.address is None)
+    import ray
+
+    if ray.is_initialized():
+        yield ray
+        return
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        if limits.address is None:
+            _start(ray, limits, data_bytes)
+        else:
+            ray.init(address=limits.address, log_to_driver=False, logging_level=logging.ERROR)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        raise ShowdownError(f"no Ray cluster answers at {limits.address or 'this machine'}: {error}") from None
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, handler)  # Ray puts its own in its place
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def _check_importable(starting: bool) -> None:
+    if starting and "ray" not in sys.modules:
+        os.environ[_LOCAL_ONLY] = "0"
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported to anybody
+    try:
+        import ray
+    except ImportError:
+        raise UsageError("--engine ray needs Ray: pip install 'bandit-showdown[ray]'") from None
+    if starting and not ray.is_initialized() and os.environ.get(_LOCAL_ONLY) != "0":
+        raise UsageError(
+            f"Ray was imported before {_LOCAL_ONLY}=0 was set, so a cluster started now could be reached from the "
+            "network: set it first, or connect to a cluster of yours with ray.init or --address"
+        )
+
+
+def _start(ray: ModuleType, limits: Limits, data_bytes: int) -> None:
+    # workers inherit it: a process that takes three quarters of a GPU at its start leaves nothing for the next
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    ray.init(
+        address="local",
+        num_cpus=max(1, math.ceil(limits.processes * limits.cell_cpus)),
+        include_dashboard=False,
+        object_store_memory=SPARE_STORE_BYTES + 2 * data_bytes,
+        log_to_driver=False,
+        logging_level=logging.ERROR,
+    )
+    address = ray.nodes()[0]["NodeManagerAddress"]
+    if address not in ("127.0.0.1", "::1"):
+        ray.shutdown()
+        raise ShowdownError(f"the Ray cluster listened on {address} rather than on 127.0.0.1, and was ended")
+
+
+def gpus_per_cell(ray: ModuleType, limits: Limits) -> float:
+    if limits.cell_gpus is not None:
+        return limits.cell_gpus
+    return 1.0 if ray.cluster_resources().get("GPU", 0) else 0.0
+
+
+def slots(ray: ModuleType, limits: Limits) -> Slots:
+    asked = {"CPU": limits.cell_cpus, "GPU": gpus_per_cell(ray, limits)}
+    asked = {name: amount for name, amount in asked.items() if amount > 0}
+    if not asked:
+        raise UsageError("a cell must ask the cluster for cores or GPUs: --cell-cpus and --cell-gpus are both 0")
+    counts = [
+        min(math.floor(node["Resources"].get(name, 0) / amount + 1e-9) for name, amount in asked.items())
+        for node in ray.nodes()
+        if node["Alive"]
+    ]
+    if not sum(counts):
+        wanted = " and ".join(f"{amount:g} {name}" for name, amount in asked.items())
+        raise UsageError(f"no machine of the Ray cluster has the {wanted} that a cell asks for")
+    return Slots(sum(counts), max(counts))
