@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import difflib
 import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from showdown.config import Configuration, layers, override
 from showdown.config.kinds import is_config
@@ -29,11 +30,15 @@ class Entry(Generic[T]):
     base: str | None = None  # the preset this one is a variation of
 
 
+registries: dict[str, Registry[Any]] = {}  # by noun, for files that hold presets of any kind
+
+
 class Registry(Generic[T]):
     """Names to configurations. `noun` is what one of them is called in messages."""
 
     def __init__(self, noun: str) -> None:
         self.noun = noun
+        registries.setdefault(noun, self)
         self._entries: dict[str, Entry[T]] = {}
         self._plugins_loaded = False
 
@@ -108,7 +113,13 @@ class Registry(Generic[T]):
 
 
 def load_file(path: Path) -> None:
-    """Run a Python file that registers policies or problems of its own; once, even if it is loaded several times."""
+    """Run a Python file that registers policies or problems of its own; once, even if it is loaded several times.
+
+    A TOML file holds presets: tables `policy.NAME` or `problem.NAME` with the `base` they vary and a table of `fields`.
+    """
+    if path.suffix == ".toml":
+        _load_presets(path)
+        return
     loaded = sys.modules.get(path.stem)
     if loaded is not None and loaded.__file__ and path.resolve() == Path(loaded.__file__).resolve():
         return
@@ -126,6 +137,27 @@ def load_file(path: Path) -> None:
     except Exception as error:
         del sys.modules[path.stem]
         raise UsageError(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
+
+
+def _load_presets(path: Path) -> None:
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UsageError(f"there is no file {path} to load") from None
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be loaded: {error}") from None
+    for noun, presets in found.items():
+        if noun not in registries or not isinstance(presets, dict):
+            raise UsageError(f"{path} holds no presets: {noun!r} is none of {', '.join(registries)}")
+        for name, preset in presets.items():
+            if not isinstance(preset, dict) or not {"base"} <= preset.keys() <= {"base", "fields"}:
+                raise UsageError(f"the preset {name!r} in {path} must have a base, may have fields, and nothing else")
+            base, fields = preset["base"], preset.get("fields", {})
+            if not isinstance(base, str) or not isinstance(fields, dict):
+                raise UsageError(f"the base of {name!r} in {path} must be a name, and its fields a table")
+            value = override(registries[noun].get(base), fields, base)
+            value.check()
+            registries[noun].add(name, value, base=base if base in registries[noun] else None)
 
 
 def parse_name(text: str) -> tuple[str, dict[str, str]]:

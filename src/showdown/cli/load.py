@@ -1,4 +1,4 @@
-"""The option `--load FILE`: policies and problems from a user's own Python file."""
+"""The option `--load FILE`: policies and problems from a user's own file."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from pathlib import Path
 import typer
 
 LOAD = typer.Option(
-    "--load", metavar="FILE", help="A Python file that registers policies or problems of its own; may be repeated."
+    "--load",
+    metavar="FILE",
+    help="A Python file with policies or problems, or a TOML file of presets; may be repeated.",
 )
 
 
 def load_files(paths: list[Path] | None) -> None:
     if paths:
+        from showdown import policies, problems  # noqa: F401  what presets in a file vary must be known first
         from showdown.registry import load_file
 
         for path in paths:

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 
 from showdown.errors import DivergedError, TooLargeError, UsageError
-from showdown.play.batches import play_trials
+from showdown.play.batches import Progress, play_trials
 from showdown.play.book import Book
 from showdown.play.outcome import Outcome
 from showdown.play.room import equal, policies_that_fit
@@ -31,6 +31,7 @@ def simulate_many(
     seed: int = 0,
     horizon: int | None = None,
     batch_trials: int | None = None,
+    progress: Progress | None = None,
 ) -> list[Outcome | DivergedError]:
     """The outcome of each policy, in order; a DivergedError in the place of one whose state stopped being finite.
 
@@ -50,9 +51,8 @@ def simulate_many(
         numbers = range(len(outcomes), len(outcomes) + size)
         part = [policies[min(number, len(policies) - 1)] for number in numbers]
         try:
-            outcomes += _play_population(
-                replace(alone, policy=stacked(part), population=size), seed, trials, batch_trials
-            )
+            setting = replace(alone, policy=stacked(part), population=size)
+            outcomes += _play_population(setting, seed, trials, batch_trials, progress)
         except TooLargeError:  # one trial of them all
             if size == 1:
                 raise
@@ -85,7 +85,7 @@ class _Books:
 
 
 def _play_population(
-    setting: Setting, seed: int, trials: int, batch_trials: int | None
+    setting: Setting, seed: int, trials: int, batch_trials: int | None, progress: Progress | None
 ) -> list[Outcome | DivergedError]:
     assert setting.population is not None
     batches = play_trials(
@@ -94,6 +94,7 @@ def _play_population(
         seed=seed,
         batch_trials=batch_trials,
         recorder=lambda count: _Books(count, setting),
+        progress=progress,
     )
     diverged = {number: error for each in reversed(batches.recorders) for number, error in each.diverged.items()}
     return [
@@ -105,6 +106,7 @@ def _play_population(
             compile_seconds=batches.compile_seconds / setting.population,
             run_seconds=batches.run_seconds / setting.population,
             batch_trials=batches.size,
+            rows=setting.problem.longest(setting.tables),
         )
         for number in range(setting.population)
     ]

@@ -1,0 +1,109 @@
+"""`showdown study`: experiments that take several runs. `tuned` tunes policies on one problem and reports on all."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from showdown.cli import console
+from showdown.cli.load import LOAD, load_files
+
+if TYPE_CHECKING:
+    from showdown.problem import Problem
+    from showdown.tuning.protocol import Reported
+    from showdown.tuning.request import Request
+
+
+def register(app: typer.Typer) -> None:
+    studies = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+    studies.command("tuned")(tuned_command)
+    app.add_typer(studies, name="study", help="Experiments that take several runs.")
+
+    @studies.callback()
+    def group() -> None:
+        """Experiments that take several runs."""
+
+
+def tuned_command(
+    policies: Annotated[str, typer.Option("--policies", "--policy", help="To tune: A,B[field=value].")],
+    tune_on: Annotated[str, typer.Option(help="Tune on each of these problems by itself: mushroom,statlog.")],
+    report_on: Annotated[str, typer.Option(help="Report on these: X,Y, or all whose data is at hand.")] = "all",
+    objective: Annotated[str, typer.Option(help="What counts: cumulative or simple regret, or reward.")] = "cumulative",
+    budget: Annotated[str, typer.Option(help="Of each tuning: candidates, or time: 200, 90s, 10m, 2h.")] = "128",
+    trials: Annotated[int, typer.Option(help="Trials of each candidate.")] = 20,
+    report_trials: Annotated[int, typer.Option(help="Trials of each comparison on fresh episodes.")] = 50,
+    fields: Annotated[str | None, typer.Option(help="Fields to search; default: every float.")] = None,
+    horizon: Annotated[int | None, typer.Option(help="Steps of a trial, instead of each problem's own.")] = None,
+    batch: Annotated[int, typer.Option(help="Candidates that are proposed and played together.")] = 32,
+    sampler: Annotated[str, typer.Option(help="What proposes candidates; see `showdown tune`.")] = "gp",
+    halving: Annotated[
+        bool, typer.Option(help="Give the worse half of a batch up at an eighth of the horizon.")
+    ] = True,
+    seed: Annotated[int, typer.Option(help="The seed; the same one gives the same numbers.")] = 0,
+    out: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("results"),
+    data_dir: Annotated[Path | None, typer.Option(help="A folder with raw data files, used before any other.")] = None,
+    load: Annotated[list[Path] | None, LOAD] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Tune policies on some problems; compare default, published and tuned values on all, on fresh episodes."""
+    from showdown.bench.store import Store
+    from showdown.tuning.protocol import study
+
+    if data_dir is not None:
+        os.environ["SHOWDOWN_DATA"] = str(data_dir)
+    load_files(load)
+    requests, reported = _asked(
+        policies,
+        tune_on,
+        report_on,
+        fields,
+        budget=budget,
+        horizon=horizon,
+        objective=objective,
+        trials=trials,
+        final_trials=report_trials,
+        batch=batch,
+        sampler=sampler,
+        halving=halving,
+        seed=seed,
+    )
+    try:
+        with console.progress(float(len(requests)), "starting") as advance:
+            rows = study(requests, reported, Store(out), report_trials, advance)
+    except KeyboardInterrupt:
+        console.warn(f"stopped; all that was played is kept in {out}, and the same command continues from there")
+        raise typer.Exit(130) from None
+    _print(rows, as_json)
+
+
+def _asked(
+    policies: str, tune_on: str, report_on: str, fields: str | None, **options: Any
+) -> tuple[list[Request], dict[str, Problem]]:
+    """A tuning for each policy on each problem, and the problems to report on."""
+    from showdown.registry import split_outside_brackets
+    from showdown.tuning.asked import all_playable, playable, request_for
+
+    searched = split_outside_brackets(fields or "")
+    requests = [
+        request_for(policy, [problem], searched, **options)
+        for policy in split_outside_brackets(policies)
+        for problem in split_outside_brackets(tune_on)
+    ]
+    if report_on == "all":
+        return requests, all_playable(options["horizon"])
+    return requests, {name: playable(name, options["horizon"]) for name in split_outside_brackets(report_on)}
+
+
+def _print(rows: list[Reported], as_json: bool) -> None:
+    from showdown.tuning.protocol_words import sentences, table
+
+    if as_json:
+        console.data_json([asdict(row) for row in rows])
+        return
+    console.data_table(table(rows))
+    for sentence in sentences(rows):
+        console.data(sentence)

@@ -1,0 +1,114 @@
+"""`showdown tune`: search for good values of a policy's fields."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from showdown.cli import console
+from showdown.cli.load import LOAD, load_files
+
+if TYPE_CHECKING:
+    from showdown.tuning.final import Result
+    from showdown.tuning.history import History
+    from showdown.tuning.request import Request
+
+
+def register(app: typer.Typer) -> None:
+    app.command("tune")(tune_command)
+
+
+def tune_command(
+    policy: Annotated[str, typer.Argument(help="The policy to tune; its values are the default to beat.")],
+    on: Annotated[str, typer.Option("--on", help="The problem, or several: X,Y[field=value].")],
+    objective: Annotated[str, typer.Option(help="What counts: cumulative or simple regret, or reward.")] = "cumulative",
+    combine: Annotated[
+        str, typer.Option(help="Several problems: mean regret relative to the default's (regret), or mean rank (rank).")
+    ] = "regret",
+    budget: Annotated[str, typer.Option(help="Candidates, or the time spent playing them: 200, 90s, 10m, 2h.")] = "128",
+    trials: Annotated[int, typer.Option(help="Trials of each candidate.")] = 20,
+    final_trials: Annotated[int, typer.Option(help="Trials of the comparison with the default at the end.")] = 50,
+    fields: Annotated[
+        str | None, typer.Option(help="Fields to search, with patterns: a,b* ('*': all). Default: every float.")
+    ] = None,
+    horizon: Annotated[int | None, typer.Option(help="Steps of a trial, instead of each problem's own.")] = None,
+    batch: Annotated[int, typer.Option(help="Candidates that are proposed and played together.")] = 32,
+    sampler: Annotated[
+        str, typer.Option(help="What proposes candidates: gp, random, sobol, optuna-gp or optuna-tpe.")
+    ] = "gp",
+    halving: Annotated[
+        bool, typer.Option(help="Give the worse half of a batch up at an eighth of the horizon.")
+    ] = True,
+    seed: Annotated[int, typer.Option(help="The seed; the same one gives the same numbers.")] = 0,
+    out: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("results"),
+    data_dir: Annotated[Path | None, typer.Option(help="A folder with raw data files, used before any other.")] = None,
+    load: Annotated[list[Path] | None, LOAD] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Search for good values of a policy's fields, and compare the best with the default on fresh episodes."""
+    from showdown.bench.store import Store
+    from showdown.registry import split_outside_brackets
+    from showdown.tuning.asked import request_for
+    from showdown.tuning.tune import tune
+
+    if data_dir is not None:
+        os.environ["SHOWDOWN_DATA"] = str(data_dir)
+    load_files(load)
+    request = request_for(
+        policy,
+        split_outside_brackets(on),
+        split_outside_brackets(fields or ""),
+        horizon=horizon,
+        budget=budget,
+        objective=objective,
+        combine=combine,
+        trials=trials,
+        final_trials=final_trials,
+        batch=batch,
+        sampler=sampler,
+        halving=halving,
+        seed=seed,
+    )
+    store = Store(out)
+    try:
+        with console.progress(1.0, "starting") as advance:
+            history, result = tune(request, store, advance)
+    except KeyboardInterrupt:
+        console.warn(f"stopped; all that was played is kept in {out}, and the same command continues from there")
+        raise typer.Exit(130) from None
+    _print(request, history, result, out, as_json)
+
+
+def _print(request: Request, history: History, result: Result, out: Path, as_json: bool) -> None:
+    from showdown.tuning.files import preset_name
+    from showdown.tuning.history import proposals_file
+
+    preset, called = proposals_file(out, request).with_suffix(".toml"), preset_name(history)
+    if as_json:
+        found = {"preset": str(preset), "name": called, "candidates": len(history.entries)}
+        console.data_json({"out": str(out), **found, **asdict(result)})
+        return
+    for line in _said(request, history, result, preset, called):
+        console.data(line)
+
+
+def _said(request: Request, history: History, result: Result, preset: Path, called: str) -> list[str]:
+    count = len(history.entries)
+    lines = [f"{count} candidates of {request.space.name} on {', '.join(request.problems)}"]
+    if result.is_default:
+        lines.append(f"none beat {request.space.name} on fresh episodes: it stays as it is")
+    else:
+        lines.append(f"best on fresh episodes: {result.spelled}")
+    for row in result.problems:
+        numbers = f"{row.chosen:.5g}, default {row.default:.5g}"
+        between = f"difference {row.difference:+.4g}, 95 % interval {row.low:+.4g} to {row.high:+.4g}"
+        wins = f"better in {row.wins} of {row.trials} trials"
+        lines.append(f"{request.objective} on {row.problem}: {numbers}; {between}; {wins}")
+    name = shlex.quote(f"{called},{request.space.name}")
+    lines.append(f"to play it: showdown run quick --load {shlex.quote(str(preset))} --policies {name}")
+    return [*lines, f"history: {preset.with_suffix('.csv')}"]

@@ -1,0 +1,88 @@
+"""One batch of candidates: played at a part of the horizon first, and only the better half to the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from showdown.bench.cell import Cell
+from showdown.bench.store import Store
+from showdown.tuning.history import Entry
+from showdown.tuning.measure import combined
+from showdown.tuning.population import Measured, Progress, play
+from showdown.tuning.request import Request
+from showdown.tuning.space import Candidate
+
+PART = 1 / 8  # of the horizon after which a batch is halved
+KEEP = 1 / 2
+SHORTEST = 50  # steps that must be in that part, and
+FEWEST = 4  # candidates in a batch, for halving to make sense
+
+
+def evaluate(
+    request: Request, store: Store, candidates: Sequence[Candidate], batch: int, progress: Progress | None = None
+) -> list[Entry]:
+    """The entries of these candidates, in order. The first of the first batch is the default and is never given up."""
+    entries = [Entry(candidate, batch) for candidate in candidates]
+    if is_halved(request, len(candidates)):
+        _play(request, store, entries, PART, progress)
+        alive = [entry for entry in entries if entry.measured is not None]
+        scores = combined([entry.measured or [] for entry in alive], [], "rank") if alive else np.zeros(0)
+        for entry, score in zip(alive, scores, strict=True):
+            entry.score = float(score)
+        kept = [alive[number] for number in np.argsort(scores, kind="stable")[: _kept(len(candidates))]]
+        if batch == 0 and not any(entry is entries[0] for entry in kept):
+            kept.append(entries[0])
+    else:
+        kept = entries
+    _play(request, store, kept, 1.0, progress)
+    return entries
+
+
+def is_halved(request: Request, candidates: int) -> bool:
+    long_enough = all(int(PART * problem.horizon) >= SHORTEST for problem in request.problems.values())
+    return request.halving and candidates >= FEWEST and long_enough
+
+
+def expected_steps(request: Request, candidates: int) -> float:
+    """Trial-steps that a batch takes."""
+    whole = request.trials * sum(problem.horizon for problem in request.problems.values())
+    return whole * (candidates * PART + _kept(candidates) if is_halved(request, candidates) else candidates)
+
+
+def _kept(candidates: int) -> int:
+    return max(1, int(KEEP * candidates))
+
+
+def _play(request: Request, store: Store, entries: list[Entry], part: float, progress: Progress | None) -> None:
+    by_problem = measure(
+        request, store, [entry.candidate for entry in entries], request.trials, request.seed, part, progress
+    )
+    for entry, found in zip(entries, zip(*by_problem, strict=True), strict=True):
+        measured = [each.losses for each in found if each.losses is not None]
+        entry.part = part
+        entry.measured = measured if len(measured) == len(found) else None
+        entry.seconds += sum(each.seconds for each in found)
+
+
+def measure(
+    request: Request,
+    store: Store,
+    candidates: Sequence[Candidate],
+    trials: int,
+    seed: int,
+    part: float = 1.0,
+    progress: Progress | None = None,
+) -> list[list[Measured]]:
+    """For each problem, what every candidate measured on it."""
+    space = request.space
+    chosen = [(space.spelled(candidate), space.configured(candidate)) for candidate in candidates]
+    found = []
+    for name, problem in request.problems.items():
+        steps = max(1, int(part * problem.horizon))
+        shortened = problem if part == 1.0 else replace(problem, horizon=steps)  # type: ignore[type-var]
+        cells = [Cell(spelled, name, policy, shortened, trials, seed) for spelled, policy in chosen]
+        found.append(play(cells, store, request.objective, progress))
+    return found

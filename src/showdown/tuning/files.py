@@ -1,0 +1,86 @@
+"""What a tuning leaves in `DIR/tuning`: NAME.json (proposals and result), NAME.csv (history), NAME.toml (a preset)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from showdown.files import write_together
+from showdown.registry import parse_name
+from showdown.tuning.final import Result
+from showdown.tuning.history import History, write_record
+
+
+def write_result(path: Path, history: History, result: Result) -> None:
+    """`path` is the file with the proposals, which gets the result too."""
+    frame = history_frame(history)
+    files = {path.with_suffix(".csv"): frame.to_csv(index=False).encode()}
+    write_together({**files, path.with_suffix(".toml"): preset_text(history, result).encode()})
+    batches: list[list[dict[str, Any]]] = [[] for _ in {entry.batch for entry in history.entries}]
+    for entry in history.entries:
+        batches[entry.batch].append(entry.candidate)
+    plain = _plain({**asdict(result), "problems": [asdict(row) for row in result.problems]})
+    write_record(path, history.request, batches, result=plain, preset=preset_name(history))
+
+
+def history_frame(history: History) -> pd.DataFrame:
+    """One row per candidate, in the order of proposals."""
+    request, values = history.request, history.values()
+    sign = -1 if request.objective == "reward" else 1
+    rows = []
+    for number, (entry, value) in enumerate(zip(history.entries, values, strict=True)):
+        measured = entry.measured or [np.array([math.nan])] * len(request.problems)
+        means = {
+            f"{request.objective} on {name}": sign * float(trials.mean())
+            for name, trials in zip(request.problems, measured, strict=True)
+        }
+        status = "diverged" if entry.measured is None else "done" if entry.part == 1.0 else "given up"
+        told: dict[str, Any] = {"number": number, "batch": entry.batch, "status": status, "part": entry.part}
+        rows.append({**told, **entry.candidate, "value": float(value), **means, "seconds": entry.seconds})
+    return pd.DataFrame(rows)
+
+
+def preset_name(history: History) -> str:
+    """`LinPost@mushroom`: what the chosen configuration is called once its file is loaded."""
+    request = history.request
+    return f"{parse_name(request.space.name)[0]}@{'+'.join(parse_name(name)[0] for name in request.problems)}"
+
+
+def preset_text(history: History, result: Result) -> str:
+    """A file for `--load`. Strings are written as JSON does, which TOML reads too."""
+    import json
+
+    request = history.request
+    lines = [
+        f"# Tuned by `showdown tune` on {', '.join(request.problems)}: {len(history.entries)} candidates,",
+        f"# {request.trials} trials, seed {request.seed}, objective {request.objective}. Rename it as you like.",
+        "# Use: showdown run quick --load THIS_FILE --policies NAME",
+        f"[policy.{json.dumps(preset_name(history))}]",
+        f"base = {json.dumps(request.space.name, ensure_ascii=False)}",
+        "",
+        f"[policy.{json.dumps(preset_name(history))}.fields]",
+        *(f"{json.dumps(name)} = {_toml(value)}" for name, value in result.candidate.items()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: Any) -> str:
+    import json
+
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(value)
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no word for NaN."""
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,81 @@
+"""The choice at the end. The best of many noisy numbers is too good to be true, so it is not what is reported.
+
+The best few and the default are played on fresh episodes, which decide; the one that wins is then compared with the
+default on episodes that nothing was chosen by. That comparison, paired over trials, is the result.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from showdown.analysis.with_best import difference
+from showdown.bench.store import Store
+from showdown.tuning.evaluate import measure
+from showdown.tuning.history import History
+from showdown.tuning.measure import combined
+from showdown.tuning.population import Progress
+from showdown.tuning.space import Candidate
+
+FINALISTS = 5
+CHOOSING, REPORTING = 1_000_001, 1_000_002  # added to the seed of a tuning: episodes that it has not seen
+
+
+@dataclass(frozen=True)
+class OnProblem:
+    """The chosen candidate and the default on fresh episodes, in the unit of the objective."""
+
+    problem: str
+    chosen: float
+    default: float
+    difference: float  # chosen minus default
+    low: float  # 95 % interval of the difference, paired over trials; NaN for a single trial
+    high: float
+    wins: int  # trials in which the chosen one is better
+    trials: int
+
+
+@dataclass(frozen=True)
+class Result:
+    candidate: Candidate
+    spelled: str
+    is_default: bool  # nothing was found that beats it on fresh episodes
+    problems: tuple[OnProblem, ...]
+    finalists: tuple[dict[str, Any], ...]  # spelled, and value on fresh episodes; the default too
+
+
+def choose(history: History, store: Store, progress: Progress | None = None) -> Result:
+    request, space = history.request, history.request.space
+    numbers = [0, *(number for number in history.best(FINALISTS) if number != 0)]  # the default wins a tie
+    candidates = [history.entries[number].candidate for number in numbers]
+    trials = request.final_trials
+    fresh = measure(request, store, candidates, trials, request.seed + CHOOSING, progress=progress)
+    alive = [place for place, each in enumerate(zip(*fresh, strict=True)) if all(m.losses is not None for m in each)]
+    measured = [[m.losses for on in fresh if (m := on[place]).losses is not None] for place in alive]
+    values = combined(measured, measured[0], request.combine)
+    chosen = candidates[alive[int(values.argmin())]]
+    both = measure(request, store, [chosen, candidates[0]], trials, request.seed + REPORTING, progress=progress)
+    sign = -1 if request.objective == "reward" else 1
+    rows = [_compared(name, on[0].losses, on[1].losses, sign) for name, on in zip(request.problems, both, strict=True)]
+    return Result(
+        candidate=chosen,
+        spelled=space.spelled(chosen),
+        is_default=chosen == candidates[0],
+        problems=tuple(rows),
+        finalists=tuple(
+            {"spelled": space.spelled(candidates[place]), "value": float(value)}
+            for place, value in zip(alive, values, strict=True)
+        ),
+    )
+
+
+def _compared(problem: str, chosen: Any, default: Any, sign: int) -> OnProblem:
+    """`sign` is −1 where losses are rewards turned round."""
+    one, other = sign * pd.Series(chosen, dtype=float), sign * pd.Series(default, dtype=float)
+    found = difference(one, other)
+    wins = found.wins if sign == 1 else found.trials - found.wins - found.ties
+    return OnProblem(
+        problem, float(one.mean()), float(other.mean()), found.mean, found.low, found.high, wins, found.trials
+    )

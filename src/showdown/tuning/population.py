@@ -1,0 +1,112 @@
+"""Playing candidates as populations, and reading back what was stored of them.
+
+A candidate on a problem is a normal cell, at the whole horizon or at a part of it. Candidates of one structure play the
+same episodes as one program; those that are in the store already are not played again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import jax
+import numpy as np
+
+from showdown import memory
+from showdown.bench.cell import Cell
+from showdown.bench.play_cell import about
+from showdown.bench.store import Store
+from showdown.errors import DivergedError, MissingDataError, UsageError
+from showdown.play.at_once import at_once
+from showdown.play.many import simulate_many
+from showdown.tuning.measure import Trials, losses
+
+Progress = Callable[[int], None]  # trial-steps just played
+FINAL = ("done", "diverged", "error")  # of a candidate: it is not played again
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is stored of one cell."""
+
+    losses: Trials | None  # None: the policy diverged, or refused these values
+    seconds: float
+
+
+def play(cells: Sequence[Cell], store: Store, objective: str, progress: Progress | None = None) -> list[Measured]:
+    """What each cell measured, in order; those that the store does not hold are played first."""
+    unique = {cell.hash: cell for cell in cells}
+    groups: dict[object, list[Cell]] = {}
+    for cell in unique.values():
+        structure = jax.tree.structure((cell.policy, cell.problem))
+        groups.setdefault((structure, cell.trials, cell.seed), []).append(cell)
+    for group in groups.values():
+        missing = [cell for cell in group if _stored(cell, store, objective) is None]
+        if progress is not None:
+            progress(sum(cell.trials * cell.problem.horizon for cell in group if cell not in missing))
+        _play_group(missing, len(group), store, progress)
+    found = {key: _stored(cell, store, objective) for key, cell in unique.items()}
+    lost = [unique[key].label for key, measured in found.items() if measured is None]
+    if lost:
+        raise UsageError(f"{lost[0]} was played and cannot be read back from {store.directory}")
+    return [measured for cell in cells if (measured := found[cell.hash]) is not None]
+
+
+def _stored(cell: Cell, store: Store, objective: str) -> Measured | None:
+    record = store.read_record(store.folder / f"{cell.hash}.json")
+    if record is None or record.status not in FINAL:
+        return None
+    seconds = record.compile_seconds + record.run_seconds
+    if not record.is_done:
+        return Measured(None, seconds)
+    table = store.trials(record)
+    if table is None:  # damaged: play it again
+        return None
+    return Measured(losses(objective, {objective: np.asarray(table[objective])}), seconds)
+
+
+def _play_group(cells: list[Cell], whole: int, store: Store, progress: Progress | None) -> None:
+    """Cells of one structure on one problem, as populations of the size that the whole group would have.
+
+    Where some are stored already (a tuning was killed), the last is repeated rather than another program compiled.
+    """
+    playable = []
+    for cell in cells:
+        store.require_space(cell)
+        try:
+            cell.policy.check()
+            playable.append(cell)
+        except UsageError as error:  # values that each are in range and together make no sense
+            _write(cell, store, "error", str(error))
+    if not playable:
+        return
+    first = playable[0]
+    size = min(whole, _largest_population(first))
+    for begin in range(0, len(playable), size):
+        part = playable[begin : begin + size]
+        players = [part[min(number, len(part) - 1)].policy for number in range(size)]
+        outcomes = simulate_many(players, first.problem, trials=first.trials, seed=first.seed, progress=progress)
+        for cell, outcome in zip(part, outcomes[: len(part)], strict=True):
+            if isinstance(outcome, DivergedError):
+                _write(cell, store, "diverged", str(outcome))
+            else:
+                store.write_done(cell, _names(cell), outcome, about(memory.sharers - 1))
+
+
+def _write(cell: Cell, store: Store, status: str, reason: str) -> None:
+    store.write_failed(cell, _names(cell), status, reason, about(memory.sharers - 1))
+
+
+def _names(cell: Cell) -> list[tuple[str, str]]:
+    return [(cell.policy_name, cell.problem_name)]
+
+
+def _largest_population(cell: Cell) -> int:
+    """On a CPU, no more than jaxlib adds up correctly in one go (see `at_once`)."""
+    if jax.default_backend() != "cpu":
+        return 1 << 20
+    try:
+        actions = cell.problem.spec(cell.problem.load()).num_actions
+    except MissingDataError as error:
+        raise UsageError(f"{cell.problem_name} cannot be tuned on: {error}") from None
+    return at_once(cell.trials * actions)

@@ -1,0 +1,120 @@
+"""The paper's protocol: tune on one problem, report on all. Which policies gain from tuning, and does the gain travel?
+
+Every configuration of a policy (its default, the paper's -MR and -SL rows, ours tuned on each problem) plays the same
+fresh episodes of every problem, so all differences are paired.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from showdown.analysis.with_best import difference
+from showdown.bench.cell import Cell
+from showdown.bench.store import Store
+from showdown.policies import policies
+from showdown.policy import Policy
+from showdown.problem import Problem
+from showdown.tuning.population import Measured, Progress, play
+from showdown.tuning.request import Request
+from showdown.tuning.tune import Watch, tune
+
+REPORT = 1_000_003  # added to the seed: episodes that neither the search nor its final choice has seen
+PUBLISHED = {"-MR": "mushroom", "-SL": "statlog"}  # what the paper tuned these rows on
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """One row of the table."""
+
+    policy: str  # the default that it is a variation of
+    name: str
+    tuned_on: str  # empty: the default
+    published: bool
+    spelled: str
+    value: Policy
+
+
+@dataclass(frozen=True)
+class Reported:
+    """One configuration on one problem, compared with the default over the same trials."""
+
+    policy: str
+    configuration: str
+    tuned_on: str
+    kind: str  # default, own (played on what it was tuned on) or transferred
+    published: bool
+    problem: str
+    mean: float  # NaN: it diverged
+    default: float
+    difference: float
+    low: float  # 95 % interval of the difference
+    high: float
+    wins: int
+    trials: int
+
+    @property
+    def clearly(self) -> str:
+        """Whether it can be told from the default: better, worse, or neither (empty)."""
+        if self.kind == "default" or math.isnan(self.low) or self.low <= 0 <= self.high:
+            return ""
+        return "better" if self.difference < 0 else "worse"
+
+
+def study(
+    requests: Sequence[Request],
+    report_on: dict[str, Problem],
+    store: Store,
+    trials: int,
+    watch: Watch | None = None,
+    progress: Progress | None = None,
+) -> list[Reported]:
+    """Do all tunings that are not done, then play every configuration on every problem. One policy at a time."""
+    rows: list[Reported] = []
+    for name in dict.fromkeys(request.space.name for request in requests):
+        own = [request for request in requests if request.space.name == name]
+        found = [_default(own[0]), *_published(name), *(_tuned(request, store, watch) for request in own)]
+        for problem_name, problem in report_on.items():
+            seed = own[0].seed + REPORT
+            cells = [Cell(each.spelled, problem_name, each.value, problem, trials, seed) for each in found]
+            measured = play(cells, store, own[0].objective, progress)
+            rows += _compared(found, measured, problem_name, own[0].objective)
+    return rows
+
+
+def _default(request: Request) -> Configuration:
+    name = request.space.name
+    return Configuration(name, name, "", False, name, request.space.policy)
+
+
+def _published(name: str) -> Iterator[Configuration]:
+    for suffix, problem in PUBLISHED.items():
+        if f"{name}{suffix}" in policies:
+            preset = f"{name}{suffix}"
+            yield Configuration(name, preset, problem, True, preset, policies.get(preset))
+
+
+def _tuned(request: Request, store: Store, watch: Watch | None) -> Configuration:
+    _, result = tune(request, store, watch)
+    space, on = request.space, "+".join(request.problems)
+    return Configuration(
+        space.name, f"{space.name}@{on}", on, False, result.spelled, space.configured(result.candidate)
+    )
+
+
+def _compared(
+    found: Sequence[Configuration], measured: Sequence[Measured], problem: str, objective: str
+) -> Iterator[Reported]:
+    default = measured[0].losses
+    for each, own in zip(found, measured, strict=True):
+        kind = "default" if not each.tuned_on else "own" if problem in each.tuned_on.split("+") else "transferred"
+        labels = (each.policy, each.name, each.tuned_on, kind, each.published, problem)
+        if default is None or own.losses is None:
+            yield Reported(*labels, math.nan, math.nan, math.nan, math.nan, math.nan, 0, 0)
+            continue
+        gap = difference(pd.Series(own.losses), pd.Series(default))
+        means = float(own.losses.mean()), float(default.mean())
+        yield Reported(*labels, *means, gap.mean, gap.low, gap.high, gap.wins, gap.trials)

@@ -1,0 +1,61 @@
+"""The protocol's table as text, and in a sentence each what tuning gained."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from showdown.tuning.protocol import Reported
+
+
+def table(rows: Sequence[Reported]) -> str:
+    """A row per configuration, a column per problem: its loss in % of the default's."""
+    problems = list(dict.fromkeys(row.problem for row in rows))
+    by_name: dict[str, dict[str, Reported]] = {}
+    for row in rows:
+        by_name.setdefault(row.configuration, {})[row.problem] = row
+    lines = [["configuration", *problems]]
+    lines += [[name, *(_entry(found.get(problem)) for problem in problems)] for name, found in by_name.items()]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    text = ["  ".join(_padded(word, widths, place) for place, word in enumerate(line)).rstrip() for line in lines]
+    legend = "in % of the default's; + better, − worse than the default (95 % interval, paired); (…) tuned on it"
+    return "\n".join([*text, legend])
+
+
+def _padded(word: str, widths: Sequence[int], place: int) -> str:
+    return word.ljust(widths[0]) if place == 0 else word.rjust(widths[place])
+
+
+def _entry(row: Reported | None) -> str:
+    if row is None:
+        return ""
+    if math.isnan(row.mean):
+        return "diverged"
+    if not row.default:
+        return f"{row.mean:.4g}"
+    text = f"{100 * row.mean / row.default:.1f}"
+    mark = {"better": "+", "worse": "−", "": " "}[row.clearly]
+    return f"({text}){mark}" if row.kind == "own" else f"{text}{mark}"
+
+
+def sentences(rows: Sequence[Reported]) -> list[str]:
+    """One for each tuned configuration."""
+    found = []
+    for name in dict.fromkeys(row.configuration for row in rows if row.kind != "default"):
+        mine = [row for row in rows if row.configuration == name]
+        own = [_gain(row) for row in mine if row.kind == "own"]
+        others = [row for row in mine if row.kind == "transferred"]
+        better = sum(row.clearly == "better" for row in others)
+        worse = sum(row.clearly == "worse" for row in others)
+        same = len(others) - better - worse
+        travels = f"elsewhere better on {better}, worse on {worse}, not to be told apart on {same} of {len(others)}"
+        found.append(f"{name}: {'; '.join([*own, *([travels] if others else [])])}")
+    return found
+
+
+def _gain(row: Reported) -> str:
+    if math.isnan(row.mean):
+        return f"diverges on {row.problem}"
+    size = abs(row.default) or 1.0
+    low, high = 100 * row.low / size, 100 * row.high / size
+    return f"{100 * row.difference / size:+.1f} % on {row.problem} (95 % interval {low:+.1f} to {high:+.1f})"
