@@ -24,7 +24,7 @@ $(STAMP): pyproject.toml constraints.txt
 # Write down the newest versions that pyproject.toml allows, from a fresh environment; run `make test` afterwards.
 constraints:
 	$(PYTHON) -m venv --clear .venv-constraints
-	.venv-constraints/bin/python -m pip install --quiet --disable-pip-version-check '.[dev,docs]'
+	.venv-constraints/bin/python -m pip install --quiet --disable-pip-version-check '.[dev,docs,remote]'
 	{ echo "# The tested versions (Python 3.11; they also install on 3.12). Written by 'make constraints'."; \
 		.venv-constraints/bin/python -m pip freeze --exclude bandit-showdown; } >constraints.txt
 	rm -rf .venv-constraints

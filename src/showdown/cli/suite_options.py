@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from showdown.bench.plan import Planned
     from showdown.bench.store import Store
     from showdown.bench.suite import Suite
+    from showdown.bench.sync import Mirror
 
 SuiteName = Annotated[str, typer.Argument(help="A shipped suite or a .toml file; see `showdown list suites`.")]
 Policies = Annotated[
@@ -25,6 +26,7 @@ Problems = Annotated[
 Trials = Annotated[int | None, typer.Option(help="Independent trials of each cell.")]
 Horizon = Annotated[int | None, typer.Option(help="Steps of a trial, instead of each problem's own.")]
 Seed = Annotated[int | None, typer.Option(help="The seed; the same one gives the same numbers.")]
+Out = Annotated[str, typer.Option(metavar="DIR", help="Where results are kept: a folder, or a URL as s3://bucket/x.")]
 DataFolder = Annotated[Path | None, typer.Option(help="A folder with raw data files, used before any other.")]
 
 
@@ -56,3 +58,14 @@ def planned_cells(suite: Suite, store: Store, data_dir: Path | None) -> list[Pla
         if item.cell.hash in store.damaged:
             console.warn(f"{item.cell.label}: the stored cell {item.cell.hash} is damaged, and is played again")
     return planned
+
+
+def opened_store(out: str) -> tuple[Store, Mirror | None]:
+    """The folder that results go to; for a URL its copy on this machine, and what keeps both equal."""
+    from showdown.bench.remote import is_url
+    from showdown.bench.sync import Mirror, local_store
+
+    if is_url(out):
+        mirror = Mirror.of(out)
+        return mirror.store, mirror
+    return local_store(out), None

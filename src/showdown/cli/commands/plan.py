@@ -11,12 +11,14 @@ from showdown.cli.load import LOAD, load_files
 from showdown.cli.suite_options import (
     DataFolder,
     Horizon,
+    Out,
     Policies,
     Problems,
     Seed,
     SuiteName,
     Trials,
     chosen_suite,
+    opened_store,
     planned_cells,
 )
 
@@ -33,17 +35,16 @@ def plan_command(
     trials: Trials = None,
     horizon: Horizon = None,
     seed: Seed = None,
-    out: Annotated[Path, typer.Option(help="Where results are kept; its cells are done.")] = Path("results"),
+    out: Out = "results",
     data_dir: DataFolder = None,
     load: Annotated[list[Path] | None, LOAD] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
 ) -> None:
     """Divide a suite into shards of about equal cost, the same on every machine; play nothing."""
     from showdown.bench.shards import divided
-    from showdown.bench.store import Store
     from showdown.cli.print_plan import print_shards
 
     load_files(load)
-    store = Store(out)
+    store, _ = opened_store(out)
     chosen = chosen_suite(suite, policies, problems, trials, horizon, seed)
     print_shards(chosen.name, divided(planned_cells(chosen, store, data_dir), shards), store, as_json)

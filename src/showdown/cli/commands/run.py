@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import shlex
 import signal
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,12 +30,14 @@ from showdown.cli.load import LOAD, load_files
 from showdown.cli.suite_options import (
     DataFolder,
     Horizon,
+    Out,
     Policies,
     Problems,
     Seed,
     SuiteName,
     Trials,
     chosen_suite,
+    opened_store,
     planned_cells,
 )
 from showdown.errors import Terminated
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
     from showdown.bench.engine import Engine, Limits, Result
     from showdown.bench.plan import Planned
     from showdown.bench.store import Store
+    from showdown.bench.sync import Mirror
 
 
 def register(app: typer.Typer) -> None:
@@ -56,7 +60,7 @@ def run_command(
     trials: Trials = None,
     horizon: Horizon = None,
     seed: Seed = None,
-    out: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("results"),
+    out: Out = "results",
     batch_trials: BatchTrials = None,
     processes: Processes = None,
     engine: EngineName = None,
@@ -75,14 +79,14 @@ def run_command(
     """Play policies on problems and keep every finished cell."""
     from showdown.bench.engine import make_engine
     from showdown.bench.shards import one_shard
-    from showdown.bench.store import Store
     from showdown.cli.print_plan import print_plan
 
     engine, processes = chosen_engine(engine, processes)
     resources = address, cell_cpus, cell_gpus
     limits = chosen_limits(engine, processes, batch_trials, cell_seconds, load, *resources)
     load_files(load)
-    chosen, store = chosen_suite(suite, policies, problems, trials, horizon, seed), Store(out)
+    chosen = chosen_suite(suite, policies, problems, trials, horizon, seed)
+    store, mirror = opened_store(out)
     player = make_engine(engine, store)
     planned = planned_cells(chosen, store, data_dir)
     if shard is not None:
@@ -93,11 +97,13 @@ def run_command(
         return
     try:
         with _terminated_like_interrupted():
-            results = _play(planned, player, limits, store)
+            results = _play(planned, player, limits, store, mirror)
     except KeyboardInterrupt as stop:
         console.warn(f"stopped; every finished cell is kept in {out}, and the same command continues from there")
         raise typer.Exit(143 if isinstance(stop, Terminated) else 130) from None
     _print_results(results, store, as_json)
+    if mirror is not None:
+        mirror.finish()
     if any(result.status != "done" for result in results):
         raise typer.Exit(1)
 
@@ -128,13 +134,14 @@ def _terminated_like_interrupted() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _play(planned: list[Planned], player: Engine, limits: Limits, store: Store) -> list[Result]:
+def _play(planned: list[Planned], player: Engine, limits: Limits, store: Store, mirror: Mirror | None) -> list[Result]:
     from showdown.bench.estimate import seconds_of_each
 
     todo = [item.cell for item in planned if not item.done]
     seconds = seconds_of_each(todo, store)
     results = []
-    with console.progress(sum(seconds.values()), "starting") as advance:
+    # stdout is for the result alone, and Ray prints there what happens to its workers
+    with redirect_stdout(sys.stderr), console.progress(sum(seconds.values()), "starting") as advance:
         position = {cell.hash: number for number, cell in enumerate(todo, 1)}
 
         def progress(cell: Any, steps: int) -> None:
@@ -144,6 +151,8 @@ def _play(planned: list[Planned], player: Engine, limits: Limits, store: Store) 
 
         for result in player.run(planned, dataclasses.replace(limits, progress=progress)):
             results.append(result)
+            if mirror is not None and result.status == "done" and (late := mirror.upload(result.cell.hash)):
+                console.warn(f"{result.cell.label}: not uploaded yet: {late}")
             if result.status != "done":
                 console.warn(f"{result.cell.label}: {result.status}: {result.reason}")
             for name, value in result.diagnostics.items():

@@ -1,0 +1,38 @@
+"""`showdown sync`: copy finished cells from one store to another, either of which may be a URL."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from showdown.cli import console
+from showdown.errors import UsageError
+
+
+def register(app: typer.Typer) -> None:
+    app.command("sync")(sync_command)
+
+
+def sync_command(
+    source: Annotated[str, typer.Argument(metavar="FROM", help="A folder of results, or a URL such as s3://bucket/x.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="A folder of results, or a URL.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
+) -> None:
+    """Copy every finished cell that is missing there; nothing is replaced. Exit code 1 if a cell is damaged."""
+    from showdown.bench.store import Store
+    from showdown.bench.sync import copy_cells, opened
+
+    from_store, to_store = opened(source), opened(target)
+    if isinstance(from_store, Store) and not from_store.folder.is_dir():
+        raise UsageError(f"there are no results in {source}")
+    if isinstance(to_store, Store):
+        to_store.prepare()
+    copied = copy_cells(from_store, to_store)
+    if as_json:
+        console.data_json({"new": copied.new, "present": copied.present, "damaged": copied.damaged})
+    else:
+        damaged = f", {len(copied.damaged)} damaged and left out" if copied.damaged else ""
+        console.data(f"{target}: {copied.new} new, {copied.present} already there{damaged}")
+    if copied.damaged:
+        raise typer.Exit(1)
