@@ -11,14 +11,12 @@ export XLA_FLAGS="--xla_gpu_autotune_level=0" XLA_PYTHON_CLIENT_PREALLOCATE=fals
 export OPENBLAS_NUM_THREADS=1 PYTHONUNBUFFERED=1 TF_CPP_MIN_LOG_LEVEL=3 XDG_CACHE_HOME=${XDG_CACHE_HOME:-/tmp/cache}
 OUT=${OUT:-$PWD/results/tune-gpu}; STORE=${STORE:-/tmp/tuned-$1}; mkdir -p "$OUT" "$STORE"
 python=${PYTHON:-python3}
-# Only 8 files of 16 MiB come back: histories and logs always, then the cells of fresh episodes; all candidates' cells
-# stay on the machine, where a second call within 30 seconds finds them and continues.
-pack() { tar czf "$OUT/.small.tgz" -C "$STORE" tuning && mv -f "$OUT/.small.tgz" "$OUT/$1-histories.tgz"; } 2>/dev/null
-pack_cells() {
-    (cd "$STORE" && grep -l '"seed": 100000' cells/*.json | sed 's/json$//' | while read -r name; do
-        echo "${name}json"; [ -e "${name}parquet" ] && echo "${name}parquet"; done >/tmp/cells.list
-    tar cz -T /tmp/cells.list | split -b 15000000 -d - "$OUT/$1-cells.tgz.")
-}
+# Only 8 files of 16 MiB come back: histories and logs, then the cells of fresh episodes. All candidates' cells stay on
+# the machine, where a second call within 30 seconds finds them and continues.
+pack() {
+    tar czf "$OUT/.small.tgz" -C "$STORE" --exclude tuning/cells tuning && mv -f "$OUT/.small.tgz" "$OUT/$1-histories.tgz"
+} 2>/dev/null
+pack_cells() { tar cz -C "$STORE" cells | split -b 15000000 -d - "$OUT/$1-cells.tgz."; }
 ( while sleep 20; do pack "$1"; done ) & packer=$!
 trap 'kill $packer 2>/dev/null; pack '"$1; pack_cells $1" EXIT
 jobs_of_study=()

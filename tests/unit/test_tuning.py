@@ -127,7 +127,7 @@ class Killed(BaseException):
 
 def history_of(folder):
     (path,) = (folder / "tuning").glob("*.json")
-    cells = sorted(path.stem for path in (folder / "cells").glob("*.json"))
+    cells = sorted(path.stem for path in folder.rglob("cells/*.json"))
     return json.loads(path.read_text()), path.with_suffix(".csv").read_text(), cells
 
 
@@ -173,14 +173,14 @@ def test_a_tuner_that_is_killed_ends_with_the_same_history_as_one_left_alone(tmp
 def test_candidates_that_diverge_or_are_refused_are_results_and_damaged_ones_are_played_again(tmp_path, monkeypatch):
     request = asked("4")
     history, _ = tune(request, Store(tmp_path))
-    victim = sorted((tmp_path / "cells").glob("*.parquet"))[0]
+    victim = sorted((tmp_path / "tuning" / "cells").glob("*.parquet"))[0]
     victim.write_bytes(b"nothing")
     played = []
     monkeypatch.setattr(population, "simulate_many", _counting(played))
     tune(request, Store(tmp_path))
     assert len(played) == 1
     assert played[0] > 1  # in the program that there is
-    assert Store(tmp_path).is_done(victim.stem)
+    assert Store(tmp_path / "tuning").is_done(victim.stem)
     shutil.rmtree(tmp_path)
     monkeypatch.setattr("showdown.policies.linear.LinearKnownNoise.check", _refuse_small_noise)
     history, result = tune(request, Store(tmp_path))

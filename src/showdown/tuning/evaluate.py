@@ -75,14 +75,16 @@ def measure(
     seed: int,
     part: float = 1.0,
     progress: Progress | None = None,
+    called: Sequence[str] | None = None,
 ) -> list[list[Measured]]:
-    """For each problem, what every candidate measured on it."""
+    """For each problem, what every candidate measured on it; `called` are names to store them under."""
     space = request.space
-    chosen = [(space.spelled(candidate), space.configured(candidate)) for candidate in candidates]
+    names = called or [space.spelled(candidate) for candidate in candidates]
+    chosen = [(name, space.configured(candidate)) for name, candidate in zip(names, candidates, strict=True)]
     found = []
     for name, problem in request.problems.items():
         steps = max(1, int(part * problem.horizon))
         shortened = problem if part == 1.0 else replace(problem, horizon=steps)  # type: ignore[type-var]
-        cells = [Cell(spelled, name, policy, shortened, trials, seed) for spelled, policy in chosen]
+        cells = [Cell(own, name, policy, shortened, trials, seed) for own, policy in chosen]
         found.append(play(cells, store, request.objective, progress))
     return found

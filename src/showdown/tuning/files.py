@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import asdict
 from pathlib import Path
@@ -11,21 +12,27 @@ import numpy as np
 import pandas as pd
 
 from showdown.files import write_together
-from showdown.registry import parse_name
 from showdown.tuning.final import Result
 from showdown.tuning.history import History, write_record
+from showdown.tuning.importance import importance
 
 
 def write_result(path: Path, history: History, result: Result) -> None:
     """`path` is the file with the proposals, which gets the result too."""
-    frame = history_frame(history)
+    frame, request = history_frame(history), history.request
     files = {path.with_suffix(".csv"): frame.to_csv(index=False).encode()}
     write_together({**files, path.with_suffix(".toml"): preset_text(history, result).encode()})
     batches: list[list[dict[str, Any]]] = [[] for _ in {entry.batch for entry in history.entries}]
     for entry in history.entries:
         batches[entry.batch].append(entry.candidate)
-    plain = _plain({**asdict(result), "problems": [asdict(row) for row in result.problems]})
-    write_record(path, history.request, batches, result=plain, preset=preset_name(history))
+    found = {
+        "preset": request.preset,
+        "values": history.values().tolist(),
+        "parts": [entry.part for entry in history.entries],
+        "importance": importance(history),
+        "result": asdict(result),
+    }
+    write_record(path, request, batches, **_plain(found))
 
 
 def history_frame(history: History) -> pd.DataFrame:
@@ -45,33 +52,23 @@ def history_frame(history: History) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def preset_name(history: History) -> str:
-    """`LinPost@mushroom`: what the chosen configuration is called once its file is loaded."""
-    request = history.request
-    return f"{parse_name(request.space.name)[0]}@{'+'.join(parse_name(name)[0] for name in request.problems)}"
-
-
 def preset_text(history: History, result: Result) -> str:
     """A file for `--load`. Strings are written as JSON does, which TOML reads too."""
-    import json
-
     request = history.request
     lines = [
         f"# Tuned by `showdown tune` on {', '.join(request.problems)}: {len(history.entries)} candidates,",
         f"# {request.trials} trials, seed {request.seed}, objective {request.objective}. Rename it as you like.",
         "# Use: showdown run quick --load THIS_FILE --policies NAME",
-        f"[policy.{json.dumps(preset_name(history))}]",
+        f"[policy.{json.dumps(request.preset)}]",
         f"base = {json.dumps(request.space.name, ensure_ascii=False)}",
         "",
-        f"[policy.{json.dumps(preset_name(history))}.fields]",
+        f"[policy.{json.dumps(request.preset)}.fields]",
         *(f"{json.dumps(name)} = {_toml(value)}" for name, value in result.candidate.items()),
     ]
     return "\n".join(lines) + "\n"
 
 
 def _toml(value: Any) -> str:
-    import json
-
     if isinstance(value, tuple):
         return f"[{', '.join(map(_toml, value))}]"
     return json.dumps(value)

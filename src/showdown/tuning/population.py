@@ -15,6 +15,7 @@ import numpy as np
 from showdown import memory
 from showdown.bench.cell import Cell
 from showdown.bench.play_cell import about
+from showdown.bench.record import About
 from showdown.bench.store import Store
 from showdown.errors import DivergedError, MissingDataError, UsageError
 from showdown.play.at_once import at_once
@@ -22,6 +23,7 @@ from showdown.play.many import simulate_many
 from showdown.tuning.measure import Trials, losses
 
 Progress = Callable[[int], None]  # trial-steps just played
+Names = dict[str, list[tuple[str, str]]]  # of each cell, by its hash: every (policy, problem) that it is asked for by
 FINAL = ("done", "diverged", "error")  # of a candidate: it is not played again
 
 
@@ -34,8 +36,14 @@ class Measured:
 
 
 def play(cells: Sequence[Cell], store: Store, objective: str, progress: Progress | None = None) -> list[Measured]:
-    """What each cell measured, in order; those that the store does not hold are played first."""
+    """What each cell measured, in order; those that the store does not hold are played first.
+
+    Cells that mean the same are played once, and are stored under the names of all.
+    """
     unique = {cell.hash: cell for cell in cells}
+    names: Names = {}
+    for cell in cells:
+        names.setdefault(cell.hash, []).append((cell.policy_name, cell.problem_name))
     groups: dict[object, list[Cell]] = {}
     for cell in unique.values():
         structure = jax.tree.structure((cell.policy, cell.problem))
@@ -44,7 +52,10 @@ def play(cells: Sequence[Cell], store: Store, objective: str, progress: Progress
         missing = [cell for cell in group if _stored(cell, store, objective) is None]
         if progress is not None:
             progress(sum(cell.trials * cell.problem.horizon for cell in group if cell not in missing))
-        _play_group(missing, len(group), store, progress)
+        _play_group(missing, len(group), names, store, progress)
+        for cell in group:
+            if cell not in missing:
+                store.add_names(cell, names[cell.hash])
     found = {key: _stored(cell, store, objective) for key, cell in unique.items()}
     lost = [unique[key].label for key, measured in found.items() if measured is None]
     if lost:
@@ -65,7 +76,7 @@ def _stored(cell: Cell, store: Store, objective: str) -> Measured | None:
     return Measured(losses(objective, {objective: np.asarray(table[objective])}), seconds)
 
 
-def _play_group(cells: list[Cell], whole: int, store: Store, progress: Progress | None) -> None:
+def _play_group(cells: list[Cell], whole: int, names: Names, store: Store, progress: Progress | None) -> None:
     """Cells of one structure on one problem, as populations of the size that the whole group would have.
 
     Where some are stored already (a tuning was killed), the last is repeated rather than another program compiled.
@@ -77,7 +88,7 @@ def _play_group(cells: list[Cell], whole: int, store: Store, progress: Progress 
             cell.policy.check()
             playable.append(cell)
         except UsageError as error:  # values that each are in range and together make no sense
-            _write(cell, store, "error", str(error))
+            store.write_failed(cell, names[cell.hash], "error", str(error), _about())
     if not playable:
         return
     first = playable[0]
@@ -88,17 +99,13 @@ def _play_group(cells: list[Cell], whole: int, store: Store, progress: Progress 
         outcomes = simulate_many(players, first.problem, trials=first.trials, seed=first.seed, progress=progress)
         for cell, outcome in zip(part, outcomes[: len(part)], strict=True):
             if isinstance(outcome, DivergedError):
-                _write(cell, store, "diverged", str(outcome))
+                store.write_failed(cell, names[cell.hash], "diverged", str(outcome), _about())
             else:
-                store.write_done(cell, _names(cell), outcome, about(memory.sharers - 1))
+                store.write_done(cell, names[cell.hash], outcome, _about())
 
 
-def _write(cell: Cell, store: Store, status: str, reason: str) -> None:
-    store.write_failed(cell, _names(cell), status, reason, about(memory.sharers - 1))
-
-
-def _names(cell: Cell) -> list[tuple[str, str]]:
-    return [(cell.policy_name, cell.problem_name)]
+def _about() -> About:
+    return about(memory.sharers - 1)
 
 
 def _largest_population(cell: Cell) -> int:

@@ -34,7 +34,6 @@ class Configuration:
     name: str
     tuned_on: str  # empty: the default
     published: bool
-    spelled: str
     value: Policy
 
 
@@ -79,7 +78,7 @@ def study(
         found = [_default(own[0]), *_published(name), *(_tuned(request, store, watch) for request in own)]
         for problem_name, problem in report_on.items():
             seed = own[0].seed + REPORT
-            cells = [Cell(each.spelled, problem_name, each.value, problem, trials, seed) for each in found]
+            cells = [Cell(each.name, problem_name, each.value, problem, trials, seed) for each in found]
             measured = play(cells, store, own[0].objective, progress)
             rows += _compared(found, measured, problem_name, own[0].objective)
     return rows
@@ -87,22 +86,20 @@ def study(
 
 def _default(request: Request) -> Configuration:
     name = request.space.name
-    return Configuration(name, name, "", False, name, request.space.policy)
+    return Configuration(name, name, "", False, request.space.policy)
 
 
 def _published(name: str) -> Iterator[Configuration]:
     for suffix, problem in PUBLISHED.items():
         if f"{name}{suffix}" in policies:
             preset = f"{name}{suffix}"
-            yield Configuration(name, preset, problem, True, preset, policies.get(preset))
+            yield Configuration(name, preset, problem, True, policies.get(preset))
 
 
 def _tuned(request: Request, store: Store, watch: Watch | None) -> Configuration:
     _, result = tune(request, store, watch)
     space, on = request.space, "+".join(request.problems)
-    return Configuration(
-        space.name, f"{space.name}@{on}", on, False, result.spelled, space.configured(result.candidate)
-    )
+    return Configuration(space.name, request.preset, on, False, space.configured(result.candidate))
 
 
 def _compared(

@@ -11,6 +11,7 @@ from typing import Any
 from showdown.config import canonical, to_json
 from showdown.errors import UsageError
 from showdown.problem import Problem
+from showdown.registry import parse_name
 from showdown.tuning.space import Space
 
 OBJECTIVES = ("cumulative", "simple", "reward")
@@ -60,6 +61,11 @@ class Request:
             raise UsageError("there is no problem to tune on")
         if not 0 <= self.seed < 2**62:
             raise UsageError(f"the seed of a tuning must lie between 0 and 2**62, and is {self.seed}")
+
+    @property
+    def preset(self) -> str:
+        """`LinPost@mushroom`: what the chosen configuration is called."""
+        return f"{parse_name(self.space.name)[0]}@{'+'.join(parse_name(name)[0] for name in self.problems)}"
 
     @property
     def name(self) -> str:

@@ -16,7 +16,7 @@ from showdown.errors import UsageError
 from showdown.tuning.evaluate import evaluate, expected_steps
 from showdown.tuning.files import write_result
 from showdown.tuning.final import FINALISTS, Result, choose
-from showdown.tuning.history import History, proposals_file, read_proposals, write_record
+from showdown.tuning.history import FOLDER, History, proposals_file, read_proposals, write_record
 from showdown.tuning.request import Request
 from showdown.tuning.samplers import sampler
 from showdown.tuning.samplers.sobol import spread
@@ -26,11 +26,16 @@ Watch = Callable[[float, str], None]  # part of the whole work just done, and wh
 
 
 def tune(request: Request, store: Store, watch: Watch | None = None) -> tuple[History, Result]:
-    """Search, choose and write the files of the result; what was done before is not done again."""
+    """Search, choose and write the files of the result; what was done before is not done again.
+
+    Candidates are cells of a store of their own, in the folder of tunings, so that tables are not full of them.
+    """
     store.prepare()
+    candidates = Store(store.directory / FOLDER)
+    candidates.prepare()
     use_compilation_cache()
     path = proposals_file(store.directory, request)
-    with store.claim(f"tune-{request.key[:20]}") as claimed:
+    with candidates.claim(f"tune-{request.key[:20]}") as claimed:
         if not claimed:
             raise UsageError(f"another process is at this tuning in {store.directory}")
         batches, history = read_proposals(path, request), History(request)
@@ -43,11 +48,11 @@ def tune(request: Request, store: Store, watch: Watch | None = None) -> tuple[Hi
                 batches.append(propose(history, count, number))
                 write_record(path, request, batches)
             meter.begins(history, number, len(batches[number]))
-            history.entries += evaluate(request, store, batches[number], number, meter.steps)
+            history.entries += evaluate(request, candidates, batches[number], number, meter.steps)
             meter.ends(history)
         del batches[number:]
         meter.finishes(history)
-        result = choose(history, store, meter.steps)
+        result = choose(history, candidates, store, meter.steps)
         write_result(path, history, result)
     return history, result
 

@@ -85,10 +85,9 @@ def tune_command(
 
 
 def _print(request: Request, history: History, result: Result, out: Path, as_json: bool) -> None:
-    from showdown.tuning.files import preset_name
     from showdown.tuning.history import proposals_file
 
-    preset, called = proposals_file(out, request).with_suffix(".toml"), preset_name(history)
+    preset, called = proposals_file(out, request).with_suffix(".toml"), request.preset
     if as_json:
         found = {"preset": str(preset), "name": called, "candidates": len(history.entries)}
         console.data_json({"out": str(out), **found, **asdict(result)})

@@ -22,7 +22,7 @@ MOST = 400  # measured candidates that the process is given: the newest, and the
 
 def propose(space: Space, places: np.ndarray, values: np.ndarray, count: int, seed: int) -> np.ndarray:
     places, values = _kept(places, values)
-    process = fit(places, _normal_scores(values))
+    process = fit(places, normal_scores(values))
     generator = np.random.default_rng(seed)
     pool = spread(POOL, places.shape[1], seed)
     expected, _ = process.predict(places)
@@ -45,7 +45,7 @@ def _kept(places: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return places[kept], values[kept]
 
 
-def _normal_scores(values: np.ndarray) -> np.ndarray:
+def normal_scores(values: np.ndarray) -> np.ndarray:
     from scipy.special import ndtri
     from scipy.stats import rankdata
 
