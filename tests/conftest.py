@@ -122,3 +122,41 @@ def stored():
         return folder
 
     return write
+
+
+@pytest.fixture(scope="session")
+def write_tuning():
+    """Call with the folder of a store and names to put a finished tuning of three candidates into it."""
+
+    def write(folder: Path, policy: str = "LinPost", field: str = "prior_precision", **changes) -> Path:
+        fields = {
+            field: {"scale": "log", "low": 0.001, "high": 1000.0, "options": [], "default": 0.25},
+            "layers": {"scale": "choices", "low": None, "high": None, "options": [[], [50]], "default": [50]},
+        }
+        problems, rest = {"wheel-0.5": {}}, {"objective": "cumulative", "combine": "regret", "trials": 2}
+        candidates = [{field: value, "layers": layers} for value, layers in ((0.25, [50]), (2.0, []), (90.0, [50]))]
+        row = {"problem": "wheel-0.5", "chosen": 10.0, "default": 20.0, "difference": -10.0, "low": -12.0, "high": -8.0}
+        data = {
+            "format": 1,
+            "key": "none",
+            "request": {"policy": policy, "fields": fields, "problems": problems, "sampler": "gp", **rest},
+            "batches": [candidates[:2], candidates[2:]],
+            "preset": f"{policy}@wheel-0.5",
+            "values": [20.0, 9.0, None],
+            "parts": [1.0, 1.0, 0.125],
+            "importance": {field: 0.75, "layers": 0.25},
+            "result": {
+                "candidate": candidates[1],
+                "spelled": f"{policy}[{field}=2.0]",
+                "is_default": False,
+                "problems": [{**row, "wins": 2, "trials": 2}],
+                "finalists": [],
+            },
+            **changes,
+        }
+        (folder / "tuning").mkdir(exist_ok=True)
+        path = folder / "tuning" / "a.json"
+        path.write_text(json.dumps(data))
+        return path
+
+    return write

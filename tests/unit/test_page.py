@@ -274,3 +274,21 @@ def test_rank_test_needs_three_policies(frame_of):
 
     summary = summarise(frame_of({("A", "x"): [1], ("B", "x"): [2]}), absolute=True)
     assert "three policies" in rank_test(summary)["reason"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"values": [1.0]}, {"values": ["x"] * 3}, {"parts": None}, {"request": {}}, {"result": {"problems": 3}}],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_a_damaged_tuning_is_named_and_left_out(stored, write_tuning, tmp_path, changes):
+    folder = stored(tmp_path, {("LinPost", "linear"): [1.0]})
+    path = write_tuning(folder)
+    assert [each["preset"] for each in collect(folder, command="")["tunings"]] == ["LinPost@wheel-0.5"]
+    write_tuning(folder, **changes)
+    page = collect(folder, command="")
+    assert page["tunings"] == []
+    assert any(path.name in warning for warning in page["warnings"])
+    unfinished = {"format": 1, "key": "", "request": {}, "batches": []}
+    path.write_text(json.dumps(unfinished))
+    assert collect(folder, command="")["warnings"] == []

@@ -56,7 +56,7 @@ def browser():
 
 
 @pytest.fixture(scope="session")
-def page_file(stored, tmp_path_factory):
+def page_file(stored, write_tuning, tmp_path_factory):
     folder = tmp_path_factory.mktemp("web")
     finished = {
         (policy, problem): [regret * (0.9 + 0.05 * trial) for trial in range(5)]
@@ -68,6 +68,7 @@ def page_file(stored, tmp_path_factory):
     path = folder / "report.html"
     (folder / "store" / "cells").mkdir(parents=True)
     (folder / "store" / "cells" / "<b>foreign.json").write_text("not a record")
+    write_tuning(folder / "store", policy=NASTY, field=NASTY)
     write(render(collect(stored(folder / "store", finished, failed), command="showdown report", title=NASTY)), path)
     return path
 

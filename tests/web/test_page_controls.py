@@ -313,3 +313,16 @@ def test_the_title_is_a_name(stored, tmp_path):
     cells = {("LinPost", "linear"): [1.0]}
     assert collect(stored(tmp_path / "my-study", cells), command="")["title"] == "my-study"
     assert collect(stored(tmp_path / "results", cells), command="")["title"] == "Showdown results"
+
+
+def test_a_tuning_is_shown_with_its_candidates_its_fields_and_what_was_found(page):
+    page.click("#tab-tuning")
+    assert page.locator("h2").filter(has_text="@wheel-0.5 and the default").count() == 1
+    assert page.locator("td.number").all_inner_texts()[:3] == ["10.00", "20.00", "-10.00"]
+    charts = page.locator("svg.chart")
+    assert charts.count() == 3  # progress, and a slice for each of two fields
+    assert charts.first.locator("circle").count() == 2  # the third diverged
+    assert charts.first.locator("circle.front").count() == 1
+    assert "75 %" in page.locator("#view").inner_text()
+    assert not page.is_visible("#metric")
+    assert "tuning" in page.evaluate("location.hash")

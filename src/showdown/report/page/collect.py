@@ -16,6 +16,7 @@ from showdown.problems import problems as known_problems
 from showdown.report.page import subjects
 from showdown.report.page.cards import SHOWDOWN
 from showdown.report.page.cells import Findings, cells_of
+from showdown.report.page.tunings import tunings_of
 from showdown.report.unfinished import unfinished
 
 _LONGEST_REASON = 1000  # letters of a failure's reason
@@ -65,6 +66,7 @@ def collect(directory: Any, *, command: str, title: str = "", docs: str = "") ->
         "notes": [str(note) for note in merged(found.notes)],
         "verdicts": found.verdicts,
         "no_times": found.no_times,
+        "tunings": tunings_of(directory, warnings),
         "warnings": warnings,
         "about": about,
     }

@@ -7,6 +7,7 @@ const VIEWS = {
   compare: ["Compare", compareView],
   time: ["Time", timeView],
   reproduction: ["Reproduction", reproduction],
+  ...(data.tunings.length ? { tuning: ["Tuning", tuningView] } : {}),
 };
 let current = null;
 
@@ -34,8 +35,8 @@ function showView() {
     tab.setAttribute("aria-selected", String(active));
     tab.tabIndex = active ? 0 : -1;
   }
-  // these two views are about regret over time and against time
-  byId("metric").hidden = state.view === "curves" || state.view === "time";
+  // these views are about regret over time and against time, and about a search that has an objective of its own
+  byId("metric").hidden = ["curves", "time", "tuning"].includes(state.view);
   drawnFor = toHash({ withOpen: false });
 }
 

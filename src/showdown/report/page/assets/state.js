@@ -21,6 +21,7 @@ const freshState = () => ({
   curves: new Map(), // problem -> names of the curves drawn; a problem that is not here shows the best
   first: null, // the two policies of the comparison; null: the best and the next
   second: null,
+  tuning: 0, // the place of the search that is shown
   open: null, // [policy, problem] of the cell that is open
 });
 const state = freshState();
@@ -38,6 +39,7 @@ function toHash({ withOpen = true } = {}) {
   for (const name of SWITCHES) if (state[name] !== usual[name]) words.set(name, state[name] ? "on" : "off");
   if (state.sort.key !== usual.sort.key || state.sort.descending)
     words.set("sort", `${state.sort.descending ? "-" : "+"}${state.sort.key}`);
+  if (state.tuning) words.set("tuning", state.tuning);
   const drawn = state.curves.get(state.problem);
   if (drawn) for (const name of drawn.length ? drawn : [""]) words.append("curve", name);
   if (withOpen && state.open) for (const name of state.open) words.append("open", name);
@@ -62,6 +64,8 @@ function fromHash(hash) {
   for (const name of ["first", "second"]) take(name, (policy) => policyOf.has(policy));
   for (const [name, choices] of Object.entries(CHOICES)) take(name, (value) => choices.includes(value));
   for (const name of SWITCHES) if (words.has(name)) state[name] = words.get(name) === "on";
+  const tuning = Number(words.get("tuning") ?? 0);
+  if (Number.isInteger(tuning) && data.tunings[tuning]) state.tuning = tuning;
   const sort = words.get("sort") ?? "",
     key = sort.slice(1);
   const sortable =
