@@ -30,10 +30,13 @@ def simulate(
     batch_trials: int | None = None,
     progress: Progress | None = None,
     tables: Tables | None = None,
+    keep_propensities: bool = False,
 ) -> Outcome:
     """Play `trials` independent trials and measure regret. The same arguments give the same numbers.
 
-    `tables` is what `problem.load()` gave, where that was done before, perhaps on another machine.
+    `tables` is what `problem.load()` gave, where that was done before, perhaps on another machine. With
+    `keep_propensities`, `outcome.decisions` holds every action, its reward and the probability with which it was taken:
+    as the policy states it, or else from 200 draws. All other numbers stay the same, and it takes longer.
     """
     setting = prepare(
         policy,
@@ -43,13 +46,14 @@ def simulate(
         segment_steps=segment_steps,
         batch_trials=batch_trials,
         tables=tables,
+        propensities=keep_propensities,
     )
     batches = play_trials(
         setting,
         trials=trials,
         seed=seed,
         batch_trials=batch_trials,
-        recorder=lambda count: Book(count, setting.problem.horizon, setting.spec.num_actions),
+        recorder=lambda count: Book(count, setting.problem.horizon, setting.spec.num_actions, keep=keep_propensities),
         progress=progress,
     )
     return Outcome.of(

@@ -1,8 +1,8 @@
 """The law that a policy states is the law of its actions. One preset per structure that states one.
 
-A test fails by chance where one of its cells (actions × masks × steps) lies more than 5 standard errors off: with about
+A test fails by chance where one of its cells (actions × masks × steps) is more than 5 standard errors off: with about
 12 cells of a policy and 20 policies, in 1 of 7,000 runs of a correct program (two-sided 5.7e-7 per cell). Seeds are
-fixed, so a run that passes passes again.
+fixed, so a run that passes passes again. The states have learned from a few rewards, so that actions differ.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ ALL, SOME = np.array([True, True, True]), np.array([True, False, True])
 
 
 def presets() -> list[str]:
-    """One preset per structure of policy; linear models of networks are left out, since they are the same code."""
+    """One preset per structure of policy. What is left out is the same code: linear models of networks, diagonal
+    covariances, and the parts of Council on their own."""
     first: dict[str, str] = {}
     for name in policies.names():
-        if "@linear" not in name:
+        if not any(part in name for part in ("@linear", "Diag", "ScaleFree")):
             first.setdefault(str(jax.tree.structure(small(policies.get(name)))), name)
     return sorted(first.values())
 
@@ -36,6 +37,22 @@ def exact(name: str) -> bool:
     policy = small(policies.get(name))
     state = jax.eval_shape(lambda: policy.init(jax.random.key(0), SPEC))
     return jax.eval_shape(policy.probabilities, state, jnp.zeros(DIM), jnp.int32(0), ALL) is not None
+
+
+@jax.jit
+def learned(policy: Policy):
+    """A state after a few rewards of each action, with different means."""
+    state = policy.init(jax.random.key(1), SPEC)
+    if policy.frozen:
+        return state
+    contexts = jax.random.normal(jax.random.key(5), (9, DIM))
+
+    def one(row: jax.Array, state):
+        action = row % SPEC.num_actions
+        reward = 0.3 * action.astype(jnp.float32) + 0.2 * contexts[row, 0]
+        return policy.update(jax.random.fold_in(jax.random.key(6), row), state, contexts[row], action, reward)
+
+    return jax.lax.fori_loop(0, len(contexts), one, state)
 
 
 @jax.jit
@@ -49,19 +66,26 @@ def drawn(policy: Policy, key: jax.Array, state, context: jax.Array, step: jax.A
 @pytest.mark.parametrize("name", [name for name in presets() if exact(name)])
 def test_a_stated_law_is_that_of_the_actions(name):
     policy = small(policies.get(name))
-    state = policy.init(jax.random.key(1), SPEC)
+    state = learned(policy)
     context = jnp.array([0.3, -1.0, 0.5])
     for number, (step, available) in enumerate(((4, ALL), (4, SOME), (50, ALL), (50, SOME))):
         law = np.asarray(jax.jit(type(policy).probabilities)(policy, state, context, jnp.int32(step), available))
         shares = np.asarray(drawn(policy, jax.random.key(number), state, context, np.int32(step), available))
         assert law.sum() == pytest.approx(1, abs=1e-6)
         assert not law[~available].any()
-        assert (np.abs(shares - law) <= ERRORS * np.sqrt(law * (1 - law) / DRAWS) + 1e-6).all(), (law, shares)
+        assert (np.abs(shares - law) <= ERRORS * np.sqrt(law * (1 - law) / DRAWS) + 1e-4).all(), (law, shares)
+
+
+def test_which_laws_are_stated():
+    """Linear beliefs, with a network or without, alone, in duels and in a council; what has no formula states none."""
+    stated = {"Uniform", "LinGreedy", "LinPost", "LinFullPost", "LinFullPost-Duel", "NeuralLinear", "NeuralLinear-Duel"}
+    assert all(map(exact, stated | {"ScaleFree", "ScaleFreeNetwork-Duel", "Council", "LinGreedy-eps0.05", "RMS"}))
+    assert not any(map(exact, ("Dropout", "BBB", "SGFS")))
 
 
 def test_with_all_actions_available_the_law_is_that_of_act():
     """`act_among` draws in its own way; where nothing is masked its actions must be distributed as those of `act`."""
-    for name in ("Uniform", "LinFullPost", "LinGreedy-eps0.05", "LinFullPost-Duel"):
+    for name in ("Uniform", "LinFullPost", "LinFullPost-Duel"):
         policy = policies.get(name)
         state, context, step = policy.init(jax.random.key(2), SPEC), jnp.array([0.3, -1.0, 0.5]), jnp.int32(30)
         keys = jax.random.split(jax.random.key(3), DRAWS)

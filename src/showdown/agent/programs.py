@@ -10,10 +10,10 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 
-from showdown.keys import role_key
 from showdown.play import block
 from showdown.play.at_once import at_once
 from showdown.play.block import RoleKeys
+from showdown.play.propensity import law
 from showdown.policy import History, Policy, State, all_finite
 
 
@@ -49,14 +49,8 @@ def probabilities(
     *,
     draws: int,
 ) -> tuple[jax.Array, jax.Array]:
-    """The probability of each action, (num_actions,), and of how many draws it is the mean; 0 where it is exact."""
-    exact = policy.probabilities(state, context, step, available)
-    if exact is not None:
-        return exact, jnp.int32(0)
-    keys = jax.random.split(jax.random.fold_in(role_key(key, "propensity"), step), draws)
-    together = min(at_once(len(available)), draws)
-    drawn = jax.lax.map(lambda each: policy.act_among(each, state, context, step, available), keys, batch_size=together)
-    return jnp.bincount(drawn, length=len(available)) / draws, jnp.int32(draws)
+    """The probability of each action, (num_actions,), and of how many draws it is the mean; 0 where it is stated."""
+    return law(policy, key, state, context, step, available, draws)
 
 
 @partial(jax.jit, donate_argnums=2)

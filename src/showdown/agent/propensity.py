@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+SMALLEST = 1e-12
+
 
 class Probabilities(NamedTuple):
     values: np.ndarray  # (num_actions,) of each action, in the order of the actions
@@ -24,9 +26,10 @@ class Probabilities(NamedTuple):
     def taken(self, action: int) -> tuple[float, float]:
         """The propensity of an action that was taken, and its error.
 
-        The action itself counts as one more draw, so that the propensity of what happened is never 0.
+        The action itself counts as one more draw, so that the propensity of what happened is never 0; nor is one that
+        was integrated and is too small for its float32.
         """
-        value = float(self.values[action])
+        value = max(float(self.values[action]), SMALLEST if not self.draws else 0.0)
         if self.draws:
             value = (1 + value * self.draws) / (1 + self.draws)
         return value, float(self.errors[action])

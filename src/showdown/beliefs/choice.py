@@ -20,6 +20,7 @@ import jax
 import jax.numpy as jnp
 
 from showdown.config import Configuration, config, linear, log, non_negative, param, positive
+from showdown.posteriors.largest import largest
 
 TINY = 1e-30  # keeps a scale of zero from dividing
 
@@ -55,14 +56,23 @@ class EarnedChoice(Configuration):
 
     def draw(self, key: jax.Array, state: ChoiceState) -> jax.Array:
         """The member to follow, ()."""
-        members = len(state.times)
+        mean, spread = self._standing(state)
+        return jnp.argmax(mean + spread * jax.random.normal(key, mean.shape))
+
+    def law(self, state: ChoiceState) -> jax.Array:
+        """The probability that `draw` gives each member, (members,)."""
+        mean, spread = self._standing(state)
+        return largest(mean, spread, jnp.full_like(mean, jnp.inf), jnp.ones(mean.shape, bool))
+
+    def _standing(self, state: ChoiceState) -> tuple[jax.Array, jax.Array]:
+        """Mean and deviation of what each member is believed to earn."""
         unit = jnp.sqrt(state.squares / jnp.maximum(state.seen, 1.0))
         pooled = state.earned.sum() / jnp.maximum(state.times.sum(), TINY)
         best = (state.evidence == state.evidence.max()) & (state.evidence > state.evidence.min())
         imagined = pooled + self.lean * unit * best.astype(jnp.float32)
         weight = state.times + self.pseudo_rewards
         mean = (state.earned + self.pseudo_rewards * imagined) / weight
-        return jnp.argmax(mean + self.spread * unit / jnp.sqrt(weight) * jax.random.normal(key, (members,)))
+        return mean, self.spread * unit / jnp.sqrt(weight)
 
     def observe(
         self, state: ChoiceState, evidence: jax.Array, leaders: jax.Array, action: jax.Array, reward: jax.Array

@@ -8,12 +8,14 @@ key gives the same decisions in each of them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from showdown.keys import role_key
+from showdown.play.propensity import of_taken
 from showdown.policy import History, Policy, State
 from showdown.problem import ProblemSpec, Round
 
@@ -78,24 +80,33 @@ def play_block(
     times: jax.Array,
     rounds: Round,
     contexts_at: Callable[[jax.Array], jax.Array],
-) -> tuple[Player, jax.Array]:
-    """Play the steps `times` of one trial, then refit if the policy does; returns the actions too, (steps,).
+    propensities: bool = False,
+) -> tuple[Player, jax.Array, jax.Array | None]:
+    """Play the steps `times` of one trial, then refit if the policy does.
 
-    `keys` are those of `player.key`: the caller makes them once for many blocks.
+    Returns the actions too, (steps,), and their propensities where they are asked for. `keys` are those of
+    `player.key`: the caller makes them once for many blocks.
     """
 
-    def one_step(state: State, inputs: tuple[jax.Array, Round]) -> tuple[State, tuple[jax.Array, jax.Array]]:
+    def chance(state: State, context: jax.Array, step: jax.Array, action: jax.Array) -> jax.Array | None:
+        if not propensities:
+            return None
+        return of_taken(policy, player.key, state, context, step, action, rounds.rewards.shape[-1])
+
+    def one_step(state: State, inputs: tuple[jax.Array, Round]) -> tuple[State, tuple[Any, ...]]:
         step, (context, rewards, _) = inputs
         action = act(policy, keys, state, context, step)
         reward = rewards[action]
-        return update(policy, keys, state, context, action, reward, step), (action, reward)
+        taken = action, reward, chance(state, context, step, action)
+        return update(policy, keys, state, context, action, reward, step), taken
 
     state = player.state
     if policy.frozen:  # nothing changes within a block, so all its contexts are decided at once
         actions = jax.vmap(lambda context, step: act(policy, keys, state, context, step))(rounds.context, times)
         rewards = jnp.take_along_axis(rounds.rewards, actions[:, None], axis=1)[:, 0]
+        chances = jax.vmap(partial(chance, state))(rounds.context, times, actions)
     else:
-        state, (actions, rewards) = jax.lax.scan(one_step, state, (times, rounds))
+        state, (actions, rewards, chances) = jax.lax.scan(one_step, state, (times, rounds))
     if policy.refit_every:
         history = History(
             count=times[-1] + 1,
@@ -105,4 +116,4 @@ def play_block(
         )
         state = refit(policy, keys, state, history)
         player = player._replace(actions=history.actions, rewards=history.rewards)
-    return player._replace(state=state), actions
+    return player._replace(state=state), actions, chances

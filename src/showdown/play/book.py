@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from showdown.errors import DivergedError, InvalidProblemError, ShowdownError
@@ -28,10 +30,24 @@ def _taken(metric: Metric, take: Take, played: Played, shape: tuple[int, ...], m
     return values
 
 
+class Decisions(NamedTuple):
+    """Every decision of some trials, (trials, horizon) each."""
+
+    actions: np.ndarray
+    rewards: np.ndarray  # of the chosen actions
+    propensities: np.ndarray  # the probability with which each was chosen
+
+    @classmethod
+    def empty(cls, trials: int, horizon: int) -> Decisions:
+        shape = trials, horizon
+        return cls(np.zeros(shape, np.int32), np.zeros(shape, np.float32), np.zeros(shape, np.float32))
+
+
 class Book:
     """What one batch of trials has earned and lost so far."""
 
-    def __init__(self, trials: int, horizon: int, num_actions: int) -> None:
+    def __init__(self, trials: int, horizon: int, num_actions: int, *, keep: bool = False) -> None:
+        """`keep` every decision, where its propensity is measured."""
         self.trials, self.horizon = trials, horizon
         self.steps = np.unique(np.ceil(np.linspace(0, horizon, CHECKPOINTS + 1)[1:]).astype(np.int64))
         self.tail = min(LAST_STEPS, horizon)
@@ -40,6 +56,7 @@ class Book:
         self.curves = {curve: np.zeros((trials, len(self.steps))) for curve in per_checkpoint()}
         self.fixed = {metric.name: np.zeros((trials, num_actions)) for metric in self.metrics if metric.fixed_step}
         self.action_counts = np.zeros((trials, num_actions), np.int64)
+        self.decisions = Decisions.empty(trials, horizon) if keep else None
 
     def record(self, first_step: int, played: Played) -> int:
         """Check a segment, which is on the host by now, and add it; returns how many trial-steps that were.
@@ -74,6 +91,10 @@ class Book:
         actions = np.asarray(played.actions)[: self.trials, :steps]
         rows = np.repeat(np.arange(self.trials), steps)
         np.add.at(self.action_counts, (rows, actions.ravel()), 1)
+        if self.decisions is not None:
+            taken = played.actions, played.reward, played.propensities
+            for kept, values in zip(self.decisions, map(np.asarray, taken), strict=True):
+                kept[:, first_step : first_step + steps] = values[: self.trials, :steps]
         return steps
 
     def _add_steps(self, metric: Metric, column: str, first_step: int, values: np.ndarray) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import itemgetter
 
 import jax
 import jax.numpy as jnp
@@ -78,7 +79,7 @@ class _Books:
         steps = 0
         for number, book in enumerate(self.books):
             try:
-                steps += book.record(first_step, Played(*(array[number] for array in played)))
+                steps += book.record(first_step, jax.tree.map(itemgetter(number), played))
             except DivergedError as error:
                 self.diverged.setdefault(number, error)
         return steps

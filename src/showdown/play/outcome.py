@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from showdown.play.book import Book
+from showdown.play.book import Book, Decisions
 from showdown.problem import ProblemSpec
 
 
@@ -29,6 +29,7 @@ class Outcome:
     batch_trials: int  # how many trials ran in parallel
     diagnostics: dict[str, np.ndarray] = field(default_factory=dict)  # (trials,) or (trials, doublings) each
     rows: int | None = None  # the most steps a trial of the problem can have; None: no limit
+    decisions: Decisions | None = None  # all of them, where `simulate` was asked to keep propensities
 
     @classmethod
     def of(
@@ -54,6 +55,7 @@ class Outcome:
             batch_trials=batch_trials,
             diagnostics=_joined(diagnostics),
             rows=rows,
+            decisions=_joined_decisions([book.decisions for book in books]),
         )
 
     def __getattr__(self, name: str) -> Any:
@@ -75,3 +77,8 @@ class Outcome:
 
 def _joined(parts: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _joined_decisions(parts: Sequence[Decisions | None]) -> Decisions | None:
+    kept = [part for part in parts if part is not None]
+    return Decisions(*map(np.concatenate, zip(*kept, strict=True))) if kept else None

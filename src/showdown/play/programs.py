@@ -48,7 +48,8 @@ def _identity(setting: Setting, batch: int) -> Any:
     """All that a program depends on: structures, and the shape, dtype and weak type of every argument."""
     leaves, structure = jax.tree.flatten((setting.policy, setting.problem, setting.tables))
     kinds = tuple(map(jax.typeof, leaves))
-    return structure, kinds, setting.steps, setting.segments, setting.population, batch, jax.default_backend()
+    shape = setting.steps, setting.segments, setting.population, setting.propensities
+    return structure, kinds, *shape, batch, jax.default_backend()
 
 
 def start(
@@ -77,7 +78,7 @@ def _play(
     first_step: jax.Array,
 ) -> tuple[Player, Played]:
     def trials(policy: Policy, players: Player) -> tuple[Player, Played]:
-        one = partial(play_segment, policy, problem, tables, setting.steps)
+        one = partial(play_segment, policy, problem, tables, setting.steps, propensities=setting.propensities)
         return jax.vmap(one, in_axes=(0, 0, None))(episodes, players, first_step)
 
     return (jax.vmap(trials) if setting.population else trials)(policy, players)

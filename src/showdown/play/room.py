@@ -90,6 +90,6 @@ def check_room(setting: Setting, trials: int, needs: Needs) -> None:
 
 def result_bytes(setting: Setting) -> int:
     """Host memory for the results of one trial: once in the book of its batch, once when batches are joined."""
-    book = Book(1, setting.problem.horizon, setting.spec.num_actions)
-    arrays = jax.tree.leaves((book.columns, book.curves, book.fixed, book.action_counts))
+    book = Book(1, setting.problem.horizon, setting.spec.num_actions, keep=setting.propensities)
+    arrays = jax.tree.leaves((book.columns, book.curves, book.fixed, book.action_counts, book.decisions))
     return 2 * sum(array.nbytes for array in arrays)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -38,6 +38,7 @@ class Played(NamedTuple):
     action_optimal: jax.Array  # (num_actions,) in how many of these steps no action had a larger mean
     valid: jax.Array  # (steps,) whether context, rewards and means were finite
     finite: jax.Array  # () whether the state still is
+    propensities: jax.Array | None = None  # (steps,) of the actions, where they are asked for
 
 
 def segment_length(policy: Policy, horizon: int, wanted: int | None = None) -> int:
@@ -58,6 +59,7 @@ def play_segment(
     episode: Episode,
     player: Player,
     first_step: jax.Array,
+    propensities: bool = False,
 ) -> tuple[Player, Played]:
     """Play `steps` steps of one trial, from `first_step` on."""
     block = policy.refit_every or steps
@@ -67,15 +69,18 @@ def play_segment(
     keys = RoleKeys.of(player.key)
     contexts_at = jax.vmap(lambda step: problem.context(step, episode, tables))
 
-    def one_block(player: Player, inputs: tuple[jax.Array, Round]) -> tuple[Player, jax.Array]:
-        return play_block(policy, keys, player, *inputs, contexts_at)
+    def one_block(player: Player, inputs: tuple[jax.Array, Round]) -> tuple[Player, tuple[Any, ...]]:
+        player, actions, chances = play_block(policy, keys, player, *inputs, contexts_at, propensities)
+        return player, (actions, chances)
 
     by_block = jax.tree.map(lambda array: array.reshape(steps // block, block, *array.shape[1:]), (times, rounds))
     if block == steps:
-        player, actions = one_block(player, jax.tree.map(lambda array: array[0], by_block))
+        player, taken = one_block(player, jax.tree.map(lambda array: array[0], by_block))
     else:
-        player, actions = jax.lax.scan(one_block, player, by_block)
-    return player, _measure(rounds, actions.reshape(steps), times <= last, all_finite(player.state))
+        player, taken = jax.lax.scan(one_block, player, by_block)
+    actions, chances = jax.tree.map(lambda array: array.reshape(steps), taken)
+    played = _measure(rounds, actions, times <= last, all_finite(player.state))
+    return player, played._replace(propensities=chances)
 
 
 def _measure(rounds: Round, actions: jax.Array, counted: jax.Array, finite: jax.Array) -> Played:

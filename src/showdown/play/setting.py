@@ -26,6 +26,7 @@ class Setting:
     steps: int  # of one segment
     segments: int
     population: int | None = None  # how many policies `policy` stacks along the first axis of its leaves; None: not one
+    propensities: bool = False  # whether those of the actions are kept
 
     @property
     def capacity(self) -> int:
@@ -47,6 +48,7 @@ def prepare(
     segment_steps: int | None = None,
     batch_trials: int | None = None,
     tables: Tables | None = None,
+    propensities: bool = False,
 ) -> Setting:
     """Check everything that can be wrong before a program is compiled, and load the problem's data if not given."""
     if horizon is not None:
@@ -65,7 +67,8 @@ def prepare(
     if spec.num_actions < 2:
         raise UsageError(f"there is nothing to choose between: the problem has {spec.num_actions} action")
     steps = segment_length(policy, problem.horizon, segment_steps)
-    return Setting(policy, problem, tables, spec, steps, math.ceil(problem.horizon / steps))
+    segments = math.ceil(problem.horizon / steps)
+    return Setting(policy, problem, tables, spec, steps, segments, propensities=propensities)
 
 
 def problem_identity(problem: Problem) -> str:

@@ -19,16 +19,16 @@ from typing import NamedTuple
 
 import jax
 
-from showdown.beliefs.belief import Belief, BeliefState
+from showdown.beliefs.belief import Belief, BeliefState, Values
 from showdown.beliefs.features import Features, FeatureState, ScaledContexts
 from showdown.beliefs.network_features import NetworkFeatures
 from showdown.beliefs.scale_free import ScaleFreeLinear
 from showdown.config import config, param, required
 from showdown.history import History
 from showdown.policies.registry import policies
+from showdown.policies.shared.believed import Believed
 from showdown.policies.shared.refit_beliefs import View, refit
 from showdown.policies.wrappers import Duel, WarmUp
-from showdown.policy import Thompson
 from showdown.problem import ProblemSpec
 
 
@@ -38,7 +38,7 @@ class SamplingState(NamedTuple):
 
 
 @config
-class BeliefSampling(Thompson):
+class BeliefSampling(Believed):
     """Draw a value for each action from a belief about the features of the context; play the largest."""
 
     features: Features = param(required, "what the belief sees of a context")
@@ -55,8 +55,8 @@ class BeliefSampling(Thompson):
     def scores(self, key: jax.Array, state: SamplingState, context: jax.Array) -> jax.Array:
         return self.belief.draw(key, state.belief, self.features.design(state.features, context))
 
-    def means(self, key: jax.Array, state: SamplingState, context: jax.Array) -> jax.Array:
-        return self.belief.moments(state.belief, self.features.design(state.features, context)).mean
+    def values(self, state: SamplingState, context: jax.Array) -> Values:
+        return self.belief.moments(state.belief, self.features.design(state.features, context))
 
     def update(
         self, key: jax.Array, state: SamplingState, context: jax.Array, action: jax.Array, reward: jax.Array

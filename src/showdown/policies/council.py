@@ -31,10 +31,11 @@ from showdown.errors import UsageError
 from showdown.history import History
 from showdown.keys import role_key
 from showdown.policies.registry import policies
-from showdown.policies.shared.duel import duel, duel_among
+from showdown.policies.shared.duel import duel, duel_among, duel_law
 from showdown.policies.shared.refit_beliefs import View, refit
 from showdown.policies.wrappers import WarmUp
 from showdown.policy import Policy
+from showdown.posteriors.largest import MOST, largest
 from showdown.posteriors.regression import student_t
 from showdown.problem import ProblemSpec
 
@@ -106,6 +107,16 @@ class Council(Policy):
         if not self.duels:
             return jnp.argmax(jnp.where(available, draws, -jnp.inf)).astype(jnp.int32)
         return duel_among(role_key(key, "rival"), mean, draws, available)
+
+    def probabilities(
+        self, state: CouncilState, context: jax.Array, step: jax.Array, available: jax.Array
+    ) -> jax.Array | None:
+        """Each member's law, weighed by the probability that it decides."""
+        if not self.duels and len(available) > MOST:
+            return None
+        values = self._values(state, context)
+        laws = [duel_law(each, available) if self.duels else largest(*each, available) for each in values]
+        return jnp.sum(self.choice.law(state.choice)[:, None] * jnp.stack(laws), axis=0)
 
     def _draw(self, key: jax.Array, state: CouncilState, context: jax.Array) -> tuple[jax.Array, jax.Array]:
         """Means and draws of the member that decides."""

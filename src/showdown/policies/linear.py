@@ -23,17 +23,19 @@ from abc import abstractmethod
 
 import jax
 
+from showdown.beliefs.belief import Values
 from showdown.beliefs.features import PlainContexts
 from showdown.beliefs.linear import Covariance, GaussianLinear, Linear, LinearState, StudentLinear
 from showdown.config import config, log, param, positive
 from showdown.policies.registry import policies
+from showdown.policies.shared.believed import Believed
 from showdown.policies.shared.references import PAPER
 from showdown.policies.wrappers import Duel, EpsilonGreedy, WarmUp
-from showdown.policy import Greedy, Policy, Thompson
+from showdown.policy import Greedy, Policy
 from showdown.problem import ProblemSpec
 
 
-class _Linear(Thompson):
+class _Linear(Believed):
     """A linear belief about the context and a constant; its fields are the belief's, as the paper's rows name them."""
 
     reference = PAPER
@@ -53,8 +55,8 @@ class _Linear(Thompson):
     def scores(self, key: jax.Array, state: LinearState, context: jax.Array) -> jax.Array:
         return self.belief.draw(key, state, self.design(context))
 
-    def means(self, key: jax.Array, state: LinearState, context: jax.Array) -> jax.Array:
-        return self.belief.moments(state, self.design(context)).mean
+    def values(self, state: LinearState, context: jax.Array) -> Values:
+        return self.belief.moments(state, self.design(context))
 
     def update(
         self, key: jax.Array, state: LinearState, context: jax.Array, action: jax.Array, reward: jax.Array
@@ -84,6 +86,8 @@ class LinearGreedy(LinearKnownNoise, Greedy):
 
     def scores(self, key: jax.Array, state: LinearState, context: jax.Array) -> jax.Array:
         return self.means(key, state, context)
+
+    probabilities = Greedy.probabilities
 
 
 @config

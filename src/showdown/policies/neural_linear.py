@@ -26,10 +26,12 @@ from typing import NamedTuple
 
 import jax
 
+from showdown.beliefs.belief import Values
 from showdown.beliefs.linear import LinearState, StudentLinear
 from showdown.config import at_least, config, integers, log, param, positive
 from showdown.keys import role_key
 from showdown.policies.registry import policies
+from showdown.policies.shared.believed import Believed
 from showdown.policies.shared.rms_network import RMSNetwork
 from showdown.policies.wrappers import Duel, WarmUp
 from showdown.policy import History, Policy
@@ -48,7 +50,7 @@ class NeuralLinearState(NamedTuple):
 
 
 @config
-class NeuralLinear(RMSNetwork):
+class NeuralLinear(Believed, RMSNetwork):
     numerics = 2  # 2: history is summed in chunks of 256 rows
     training_steps: int = param(20, "t_s: optimiser steps per training", at_least(1), integers(10, 1000))
     prior_precision: float = param(0.25, "λ: ridge prior, coefficients ~ N(0, σ²I/λ)", positive, log(1e-3, 1e3))
@@ -80,8 +82,8 @@ class NeuralLinear(RMSNetwork):
     def scores(self, key: jax.Array, state: NeuralLinearState, context: jax.Array) -> jax.Array:
         return self.belief.draw(key, state.belief, self.features(state.fit.parameters, context))
 
-    def means(self, key: jax.Array, state: NeuralLinearState, context: jax.Array) -> jax.Array:
-        return self.belief.moments(state.belief, self.features(state.fit.parameters, context)).mean
+    def values(self, state: NeuralLinearState, context: jax.Array) -> Values:
+        return self.belief.moments(state.belief, self.features(state.fit.parameters, context))
 
     def update(
         self, key: jax.Array, state: NeuralLinearState, context: jax.Array, action: jax.Array, reward: jax.Array

@@ -10,8 +10,9 @@ import jax.numpy as jnp
 from showdown.config import between, config, integers, linear, log, non_negative, param, probability, required
 from showdown.errors import UsageError
 from showdown.keys import role_key
-from showdown.policies.shared.duel import duel, duel_among
-from showdown.policy import History, Policy, State, Thompson
+from showdown.policies.shared.believed import Believed
+from showdown.policies.shared.duel import duel, duel_among, duel_law
+from showdown.policy import Greedy, History, Policy, State, Thompson
 from showdown.problem import ProblemSpec
 
 
@@ -156,3 +157,12 @@ class Duel(Wrapper):
         means = self.inner.means(role_key(key, "means"), state.inner, context)
         draws = self.inner.scores(role_key(key, "draws"), state.inner, context)
         return duel_among(role_key(key, "rival"), means, draws, available)
+
+    def probabilities(
+        self, state: WrappedState, context: jax.Array, step: jax.Array, available: jax.Array
+    ) -> jax.Array | None:
+        if isinstance(self.inner, Greedy):  # its draws are its means, so the leader always wins
+            return self.inner.probabilities(state.inner, context, step, available)
+        return (
+            duel_law(self.inner.values(state.inner, context), available) if isinstance(self.inner, Believed) else None
+        )

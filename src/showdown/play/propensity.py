@@ -1,0 +1,46 @@
+"""With what probability a policy takes each action: the law that it states, or else the shares of some draws."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from showdown.keys import role_key
+from showdown.play.at_once import at_once
+from showdown.policy import Policy, State
+
+SIMULATED_DRAWS = 200  # for each step of a simulation, of a policy that states no law
+
+
+def law(
+    policy: Policy,
+    key: jax.Array,
+    state: State,
+    context: jax.Array,
+    step: jax.Array,
+    available: jax.Array,
+    draws: int,
+) -> tuple[jax.Array, jax.Array]:
+    """The probability of each action, (num_actions,), and of how many draws it is the mean; 0 where it is stated."""
+    stated = policy.probabilities(state, context, step, available)
+    if stated is not None:
+        return stated, jnp.int32(0)
+    keys = jax.random.split(jax.random.fold_in(role_key(key, "propensity"), step), draws)
+    together = min(at_once(len(available)), draws)
+    drawn = jax.lax.map(lambda each: policy.act_among(each, state, context, step, available), keys, batch_size=together)
+    return jnp.bincount(drawn, length=len(available)) / draws, jnp.int32(draws)
+
+
+def of_taken(
+    policy: Policy,
+    key: jax.Array,
+    state: State,
+    context: jax.Array,
+    step: jax.Array,
+    action: jax.Array,
+    num_actions: int,
+) -> jax.Array:
+    """The propensity of an action that was taken, (). Among draws it counts as one more, so it is never 0."""
+    values, draws = law(policy, key, state, context, step, jnp.ones(num_actions, bool), SIMULATED_DRAWS)
+    times = draws.astype(jnp.float32)
+    return jnp.where(draws > 0, (times * values[action] + 1) / (times + 1), values[action])
