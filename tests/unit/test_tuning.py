@@ -15,9 +15,11 @@ from showdown.tuning import population
 from showdown.tuning.asked import request_for
 from showdown.tuning.history import Entry, History
 from showdown.tuning.measure import combined
+from showdown.tuning.protocol import Reported
+from showdown.tuning.protocol_words import sentences, table
 from showdown.tuning.request import Budget
 from showdown.tuning.samplers import gp, random, sampler, sampler_names
-from showdown.tuning.space import space_of
+from showdown.tuning.space import at_an_end, space_of
 from showdown.tuning.tune import tune
 
 
@@ -53,6 +55,12 @@ def test_places_and_values_agree():
         assert policies.get(space.spelled(candidate)) == space.configured(candidate)
     assert space.spelled(space.default) == "LinFullPost"
     assert space.configured(space.default) == policies.get("LinFullPost")
+
+
+def test_a_value_at_an_end_of_its_range_is_named():
+    space = space_of("LinPost", policies.get("LinPost"))
+    assert at_an_end(space, {"prior_precision": 1000.0, "noise_variance": 1.0}) == ["prior_precision"]
+    assert at_an_end(space, space.default) == []
 
 
 @pytest.mark.parametrize(
@@ -204,3 +212,29 @@ def _counting(played):
 def _refuse_small_noise(self):
     if self.noise_variance < 0.1:
         raise UsageError("too little noise")
+
+
+def reported(name, tuned_on, problem, mean, other, low, high, compared_with="Lin", published=False):
+    kind = "default" if not tuned_on else "own" if tuned_on == problem else "transferred"
+    return Reported(
+        "Lin", name, tuned_on, kind, published, problem, compared_with, mean, other, mean - other, low, high, 1, 2
+    )
+
+
+def test_the_words_of_the_protocol_say_what_gains_and_what_does_not_travel():
+    rows = [
+        reported("Lin", "", "near", 10.0, 10.0, 0.0, 0.0),
+        reported("Lin", "", "far", 10.0, 10.0, 0.0, 0.0),
+        reported("Lin@near", "near", "near", 8.0, 10.0, -3.0, -1.0),
+        reported("Lin@near", "near", "near", 8.0, 9.0, -2.0, 0.5, compared_with="Lin-MR"),
+        reported("Lin@near", "near", "far", 15.0, 10.0, 4.0, 6.0),
+    ]
+    lines = table(rows).splitlines()
+    assert lines[0].split() == ["configuration", "near", "far"]
+    assert lines[2].split() == ["Lin@near", "(80.0)+", "150.0−"]
+    gain, rival = sentences(rows)
+    assert gain.startswith(
+        "Lin@near: -20.0 % on near (95 % interval -30.0 to -10.0); elsewhere better on 0, worse on 1"
+    )
+    assert rival.startswith("Lin@near against Lin-MR: -11.1 % on near")
+    assert rival.endswith("not to be told apart")

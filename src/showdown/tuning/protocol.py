@@ -39,7 +39,8 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Reported:
-    """One configuration on one problem, compared with the default over the same trials."""
+    """One configuration on one problem, compared with another over the same trials: the default, or the paper's row
+    that was tuned on the same problem."""
 
     policy: str
     configuration: str
@@ -47,8 +48,9 @@ class Reported:
     kind: str  # default, own (played on what it was tuned on) or transferred
     published: bool
     problem: str
+    compared_with: str
     mean: float  # NaN: it diverged
-    default: float
+    other: float  # the mean of what it is compared with
     difference: float
     low: float  # 95 % interval of the difference
     high: float
@@ -57,7 +59,7 @@ class Reported:
 
     @property
     def clearly(self) -> str:
-        """Whether it can be told from the default: better, worse, or neither (empty)."""
+        """Whether the two can be told apart: better, worse, or neither (empty)."""
         if self.kind == "default" or math.isnan(self.low) or self.low <= 0 <= self.high:
             return ""
         return "better" if self.difference < 0 else "worse"
@@ -80,7 +82,7 @@ def study(
             seed = own[0].seed + REPORTING
             cells = [Cell(each.name, problem_name, each.value, problem, trials, seed) for each in found]
             measured = play(cells, store, own[0].objective, progress)
-            rows += _compared(found, measured, problem_name, own[0].objective)
+            rows += _compared(found, measured, problem_name)
     return rows
 
 
@@ -102,16 +104,19 @@ def _tuned(request: Request, store: Store, watch: Watch | None) -> Configuration
     return Configuration(space.name, request.preset, on, False, space.configured(result.candidate))
 
 
-def _compared(
-    found: Sequence[Configuration], measured: Sequence[Measured], problem: str, objective: str
-) -> Iterator[Reported]:
-    default = measured[0].losses
+def _compared(found: Sequence[Configuration], measured: Sequence[Measured], problem: str) -> Iterator[Reported]:
     for each, own in zip(found, measured, strict=True):
-        kind = "default" if not each.tuned_on else "own" if problem in each.tuned_on.split("+") else "transferred"
-        labels = (each.policy, each.name, each.tuned_on, kind, each.published, problem)
-        if default is None or own.losses is None:
-            yield Reported(*labels, math.nan, math.nan, math.nan, math.nan, math.nan, 0, 0)
-            continue
-        gap = difference(pd.Series(own.losses), pd.Series(default))
-        means = float(own.losses.mean()), float(default.mean())
-        yield Reported(*labels, *means, gap.mean, gap.low, gap.high, gap.wins, gap.trials)
+        yield _row(each, own, found[0], measured[0], problem)
+        for rival, theirs in zip(found, measured, strict=True):
+            if rival.published and not each.published and each.tuned_on == rival.tuned_on == problem:
+                yield _row(each, own, rival, theirs, problem)
+
+
+def _row(each: Configuration, own: Measured, rival: Configuration, theirs: Measured, problem: str) -> Reported:
+    kind = "default" if not each.tuned_on else "own" if problem in each.tuned_on.split("+") else "transferred"
+    labels = (each.policy, each.name, each.tuned_on, kind, each.published, problem, rival.name)
+    if own.losses is None or theirs.losses is None:
+        return Reported(*labels, math.nan, math.nan, math.nan, math.nan, math.nan, 0, 0)
+    gap = difference(pd.Series(own.losses), pd.Series(theirs.losses))
+    means = float(own.losses.mean()), float(theirs.losses.mean())
+    return Reported(*labels, *means, gap.mean, gap.low, gap.high, gap.wins, gap.trials)

@@ -12,7 +12,7 @@ def table(rows: Sequence[Reported]) -> str:
     """A row per configuration, a column per problem: its loss in % of the default's."""
     problems = list(dict.fromkeys(row.problem for row in rows))
     by_name: dict[str, dict[str, Reported]] = {}
-    for row in rows:
+    for row in _with_default(rows):
         by_name.setdefault(row.configuration, {})[row.problem] = row
     lines = [["configuration", *problems]]
     lines += [[name, *(_entry(found.get(problem)) for problem in problems)] for name, found in by_name.items()]
@@ -31,9 +31,9 @@ def _entry(row: Reported | None) -> str:
         return ""
     if math.isnan(row.mean):
         return "diverged"
-    if not row.default:
+    if not row.other:
         return f"{row.mean:.4g}"
-    text = f"{100 * row.mean / row.default:.1f}"
+    text = f"{100 * row.mean / row.other:.1f}"
     mark = {"better": "+", "worse": "−", "": " "}[row.clearly]
     return f"({text}){mark}" if row.kind == "own" else f"{text}{mark}"
 
@@ -42,7 +42,8 @@ def sentences(rows: Sequence[Reported]) -> list[str]:
     """One for each tuned configuration."""
     found = []
     for name in dict.fromkeys(row.configuration for row in rows if row.kind != "default"):
-        mine = [row for row in rows if row.configuration == name]
+        mine = [row for row in _with_default(rows) if row.configuration == name]
+        rivals = [row for row in rows if row.configuration == name and row.compared_with != row.policy]
         own = [_gain(row) for row in mine if row.kind == "own"]
         others = [row for row in mine if row.kind == "transferred"]
         better = sum(row.clearly == "better" for row in others)
@@ -50,12 +51,22 @@ def sentences(rows: Sequence[Reported]) -> list[str]:
         same = len(others) - better - worse
         travels = f"elsewhere better on {better}, worse on {worse}, not to be told apart on {same} of {len(others)}"
         found.append(f"{name}: {'; '.join([*own, *([travels] if others else [])])}")
+        found += [f"{name} against {row.compared_with}: {_gain(row)}{_told(row)}" for row in rivals]
     return found
+
+
+def _with_default(rows: Sequence[Reported]) -> list[Reported]:
+    """Those that are compared with the default, and not with a published row."""
+    return [row for row in rows if row.compared_with == row.policy]
+
+
+def _told(row: Reported) -> str:
+    return f": {row.clearly}" if row.clearly else ": not to be told apart"
 
 
 def _gain(row: Reported) -> str:
     if math.isnan(row.mean):
         return f"diverges on {row.problem}"
-    size = abs(row.default) or 1.0
+    size = abs(row.other) or 1.0
     low, high = 100 * row.low / size, 100 * row.high / size
     return f"{100 * row.difference / size:+.1f} % on {row.problem} (95 % interval {low:+.1f} to {high:+.1f})"

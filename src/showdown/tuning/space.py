@@ -92,6 +92,16 @@ class Space:
         return f"{name}[{','.join([*([inside[:-1]] if bracket else []), *changed])}]"
 
 
+def at_an_end(space: Space, candidate: Mapping[str, Any]) -> list[str]:
+    """Fields whose value is within 1 % of an end of its range, where a wider range may hold a better one."""
+    places = space.places([candidate])[0]
+    ends = [
+        abs(place - 0.5) > 0.49 and row.search.scale in ("log", "linear")
+        for row, place in zip(space.dimensions, places, strict=True)
+    ]
+    return [row.name for row, end in zip(space.dimensions, ends, strict=True) if end]
+
+
 def space_of(name: str, policy: Policy, fields: Sequence[str] = ()) -> Space:
     """The fields that are asked for, or all floats: they vary within one compiled program.
 

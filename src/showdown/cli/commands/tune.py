@@ -97,12 +97,17 @@ def _print(request: Request, history: History, result: Result, out: Path, as_jso
 
 
 def _said(request: Request, history: History, result: Result, preset: Path, called: str) -> list[str]:
+    from showdown.tuning.space import at_an_end
+
     count = len(history.entries)
     lines = [f"{count} candidates of {request.space.name} on {', '.join(request.problems)}"]
     if result.is_default:
         lines.append(f"none beat {request.space.name} on fresh episodes: it stays as it is")
     else:
         lines.append(f"best on fresh episodes: {result.spelled}")
+    ends = [] if result.is_default else at_an_end(request.space, result.candidate)
+    if ends:
+        lines.append(f"at an end of its search range, beyond which better values may lie: {', '.join(ends)}")
     for row in result.problems:
         numbers = f"{row.chosen:.5g}, default {row.default:.5g}"
         between = f"difference {row.difference:+.4g}, 95 % interval {row.low:+.4g} to {row.high:+.4g}"
