@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -29,9 +30,14 @@ def test_agent_example_learns():
     assert module("run_agent").main() < 0.05
 
 
-def test_service_example_survives_a_crash(capsys):
-    assert module("from_table_to_service").main(steps=300) > 0.85
-    assert "300 decisions, 295 rewards" in capsys.readouterr().out
+def test_a_table_becomes_a_service_that_survives_a_kill(capsys):
+    example = module("from_table_to_service")
+    agent, benchmark = example.main(steps=300, trials=2, budget="30s", names=["LinFullPost", "Uniform"])
+    assert abs(agent - benchmark) < 0.1  # 3 deviations of 300 decisions
+    said = capsys.readouterr()
+    assert "LinFullPost, 300 raw rows" in said.out
+    back = int(re.search(r"killed; (\d+) decisions are back", said.err)[1])
+    assert 150 <= back < 300
 
 
 def test_a_policy_in_one_file(showdown):
