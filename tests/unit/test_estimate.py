@@ -1,15 +1,20 @@
-"""Estimates: rough ones know what makes a policy dear, measured ones win, and the longest cells come first."""
+"""Estimates: rough ones know what makes a policy expensive, measured ones win, the longest cells come first."""
 
 from __future__ import annotations
 
 import pytest
 
+from showdown.bench import calibrate
 from showdown.bench.engine import Limits
 from showdown.bench.engines.local import Local
 from showdown.bench.estimate import estimate_seconds, longest_first
 from showdown.bench.plan import plan
 from showdown.bench.store import Store
 from showdown.bench.suite import Suite
+from showdown.bench.work import counted
+from showdown.config import all_fields
+from showdown.policies import policies
+from showdown.problem import ProblemSpec
 
 
 def planned(store: Store, *policies: str, horizon: int = 20_000):
@@ -21,7 +26,7 @@ def seconds(store: Store, policy: str, **fields) -> float:
 
 
 @pytest.mark.parametrize(
-    ("dear", "cheap"),
+    ("expensive", "cheap"),
     [
         ("RMS", "LinPost"),
         ("RMS", "NeuralLinear"),  # a hundred steps per training beside twenty
@@ -33,9 +38,9 @@ def seconds(store: Store, policy: str, **fields) -> float:
         ("SparseGP", "SparseGP[num_inducing=100]"),
     ],
 )
-def test_a_dear_policy_is_known_to_be_dear(dear, cheap, tmp_path):
+def test_an_expensive_policy_is_known_to_be_expensive(expensive, cheap, tmp_path):
     store = Store(tmp_path)
-    assert seconds(store, dear) > 1.5 * seconds(store, cheap)
+    assert seconds(store, expensive) > 1.5 * seconds(store, cheap)
 
 
 def test_long_first_trainings_count_as_far_as_the_horizon_reaches(tmp_path):
@@ -59,3 +64,52 @@ def test_a_measured_rate_wins(tmp_path):
     total, known = estimate_seconds([item.cell for item in planned(store, "Uniform", horizon=10_000)], store)
     assert known == 1
     assert total == pytest.approx(10 * record.run_seconds + 4.0)
+
+
+def test_a_calibration_is_kept_and_used(tmp_path, monkeypatch):
+    """Other trials, steps and sizes are estimated from it. Rates of another kind of machine are not used."""
+    monkeypatch.setenv("SHOWDOWN_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(calibrate, "TARGET_SECONDS", 1e-3)
+    store = Store(tmp_path / "results")
+    cells = [item.cell for item in planned(store, "Uniform", horizon=20_000)]
+    assert estimate_seconds(cells, store)[1] == 0
+    ((name, measured),) = calibrate.calibrate(cells)
+    assert name == "Uniform"
+    assert measured.rates.step > 0
+    seconds, known = estimate_seconds(cells, store)
+    assert known == 1
+    assert seconds == pytest.approx(2 * 20_000 * measured.rates.step + measured.compile)
+    monkeypatch.setattr(calibrate, "this_machine", lambda: "abacus")
+    assert calibrate.calibration() == {}
+    (tmp_path / "cache" / "rates.json").write_text('{"abacus": [')
+    assert calibrate.calibration() == {}
+
+
+def test_rates_of_another_machine_are_not_taken_from_the_store(tmp_path, stored):
+    """The fixture's cells were played on an abacus, in a second."""
+    store = Store(stored(tmp_path, {("Uniform", "wheel-0.5"): [1.0, 2.0]}))
+    assert estimate_seconds([item.cell for item in planned(store, "Uniform", horizon=500)], store)[1] == 0
+
+
+@pytest.mark.parametrize(
+    ("policy", "size", "factor"),
+    [
+        ("LinPost", {"horizon": 2}, 2),
+        ("LinPost", {"num_actions": 2}, 2),
+        ("LinPost", {"context_dim": 2}, 4),
+        ("RMS", {"horizon": 2}, 2),
+        ("NeuralLinear", {"horizon": 2}, 4),  # each refit passes over the whole past; that is most of it in the end
+    ],
+)
+def test_what_doubles(policy, size, factor):
+    """Operations when one size doubles; large sizes, where what grows fastest is nearly all."""
+    sizes = {"context_dim": 1000, "num_actions": 500, "horizon": 10**8}
+    if policy != "LinPost":
+        sizes |= {"context_dim": 10, "num_actions": 5}
+    fields = all_fields(policies.get(policy))
+
+    def operations(context_dim, num_actions, horizon):
+        return counted(fields, ProblemSpec(context_dim, num_actions), horizon, 1).operations
+
+    larger = {name: value * size.get(name, 1) for name, value in sizes.items()}
+    assert operations(**larger) / operations(**sizes) == pytest.approx(factor, rel=0.01)

@@ -1,64 +1,95 @@
-"""How long cells should take: from what the store has measured, else from a rough count of operations on a CPU."""
+"""How long cells should take: from what this machine has measured, else from a rough count of operations on a CPU.
+
+Measured is the same policy on the same problem in this store, for another number of steps or trials; else its family,
+by `showdown run SUITE --dry-run --calibrate`. `work.py` counts the work; a measurement says how many seconds a piece of
+it takes here.
+"""
 
 from __future__ import annotations
 
-import itertools
-import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
 
+from showdown.bench.calibrate import Calibration, beginning, calibration, this_machine
 from showdown.bench.cell import Cell
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
-from showdown.config import all_fields
-from showdown.errors import MissingDataError
-from showdown.posteriors.schedule import first_steps
-from showdown.problem import ProblemSpec
+from showdown.bench.work import family, rough_rates, shuffled_rows, work_of
 
 COMPILE_SECONDS = 4.0  # a new kind of program, on a small CPU
-STEP_SECONDS = 5e-7  # per trial and step, for the loop itself
-OPERATIONS_PER_SECOND = 2e9  # of one step's small products
-NETWORK_OPERATIONS_PER_SECOND = 8e10  # of mini-batch products
-PROCESS_OPERATIONS_PER_SECOND = 3e10  # of a Gaussian process's products, in float64
+ROW_SECONDS = 2e-7  # to put one row of a table in its place in the order of a trial
 
 
 def estimate_seconds(cells: list[Cell], store: Store) -> tuple[float, int]:
     """Seconds for all of `cells` together, and for how many of them that rests on measured rates."""
-    measured = _measured_rates(store)
-    kinds = {(_static(cell.policy), _static(cell.problem)) for cell in cells}
-    known = sum(_names(cell) in measured for cell in cells)
-    return sum(_seconds(cell, measured) for cell in cells) + COMPILE_SECONDS * len(kinds), known
+    known = _Known.of(store)
+    return sum(seconds_of_each(cells, store).values()), sum(known.has(cell) for cell in cells)
 
 
 def seconds_of_each(cells: list[Cell], store: Store) -> dict[str, float]:
     """Seconds of every cell by its hash, with compiling for the first one of each kind of program."""
-    measured = _measured_rates(store)
+    known = _Known.of(store)
     seen: set[tuple[str, str]] = set()
     seconds = {}
     for cell in cells:
         kind = _static(cell.policy), _static(cell.problem)
-        seconds[cell.hash] = _seconds(cell, measured) + (COMPILE_SECONDS if kind not in seen else 0.0)
+        seconds[cell.hash] = known.seconds(cell) + (known.compile_seconds(cell) if kind not in seen else 0.0)
         seen.add(kind)
     return seconds
 
 
 def rough_seconds(cell: Cell) -> float:
     """From the count of operations alone, compiling included: the same on every machine that has the data."""
-    return cell.trials * _rough_trial(cell) + COMPILE_SECONDS
+    shuffling = cell.trials * shuffled_rows(cell)[1] * ROW_SECONDS
+    return shuffling + work_of(cell).seconds(rough_rates(cell)) + COMPILE_SECONDS
 
 
 def longest_first(planned: list[Planned], store: Store) -> list[Planned]:
     """In this order cells that share a machine end at about the same time."""
-    measured = _measured_rates(store)
-    return sorted(planned, key=lambda item: _seconds(item.cell, measured), reverse=True)
+    known = _Known.of(store)
+    return sorted(planned, key=lambda item: known.seconds(item.cell), reverse=True)
 
 
-def _seconds(cell: Cell, measured: dict[tuple[str, str], float]) -> float:
-    """To play it, once compiled."""
-    trial_steps = cell.trials * cell.problem.horizon
-    rate = measured.get(_names(cell))
-    return trial_steps * rate if rate is not None else cell.trials * _rough_trial(cell)
+@dataclass(frozen=True)
+class _Known:
+    """What is known of the speed of this machine."""
+
+    played: dict[tuple[str, str], tuple[float, int, int]]  # seconds, trials and horizon of a stored cell, by names
+    families: Calibration
+
+    @classmethod
+    def of(cls, store: Store) -> _Known:
+        here = this_machine()
+        played = {
+            (record.policy, record.problem): (record.run_seconds, record.trials, record.horizon)
+            for record in store.cells()
+            if record.is_done and record.hardware.get("device", here) == here
+        }
+        return cls(played, calibration())
+
+    def has(self, cell: Cell) -> bool:
+        return _names(cell) in self.played or family(cell) in self.families
+
+    def seconds(self, cell: Cell) -> float:
+        """To play it, once compiled."""
+        expected = self._modelled(cell)
+        if _names(cell) not in self.played:
+            return expected
+        seconds, trials, horizon = self.played[_names(cell)]
+        shorter = replace(cell, trials=trials, problem=replace(cell.problem, horizon=horizon))  # type: ignore[type-var]
+        return seconds * expected / max(self._modelled(shorter), 1e-9)
+
+    def _modelled(self, cell: Cell) -> float:
+        """From its work; the beginning of its episodes included."""
+        rates = self.families[family(cell)].rates if family(cell) in self.families else rough_rates(cell)
+        kind, rows = shuffled_rows(cell)
+        known = self.families.get(beginning(kind))
+        return cell.trials * (known.rates.step if known else rows * ROW_SECONDS) + work_of(cell).seconds(rates)
+
+    def compile_seconds(self, cell: Cell) -> float:
+        return self.families[family(cell)].compile if family(cell) in self.families else COMPILE_SECONDS
 
 
 def _names(cell: Cell) -> tuple[str, str]:
@@ -67,44 +98,3 @@ def _names(cell: Cell) -> tuple[str, str]:
 
 def _static(value: Any) -> str:
     return str(jax.tree.structure(value))
-
-
-def _measured_rates(store: Store) -> dict[tuple[str, str], float]:
-    rates = {}
-    for record in store.cells():
-        if record.is_done:
-            rates[record.policy, record.problem] = record.run_seconds / (record.trials * record.horizon)
-    return rates
-
-
-def _rough_trial(cell: Cell) -> float:
-    """Seconds of one trial: a product per action and step, and the training that the policy's fields describe."""
-    try:
-        spec = cell.problem.spec(cell.problem.load())
-    except MissingDataError:  # it will be skipped
-        return 0.0
-    fields, horizon = all_fields(cell.policy), cell.problem.horizon
-    size = fields.get("max_points") or fields.get("num_inducing")
-    if size:  # a Gaussian process, exact or sparse
-        per_step = 12 * size**3 + 8 * fields["batch_size"] * size**2 if "num_inducing" in fields else 4 * size**3
-        operations = _training_steps(fields, horizon) * per_step + horizon * (spec.num_actions + 4) * size**2
-        return horizon * STEP_SECONDS + operations / PROCESS_OPERATIONS_PER_SECOND
-    if "batch_size" in fields and "refit_every" in fields:
-        networks = fields.get("num_networks", 1) * fields.get("samples", 1)
-        training = _training_steps(fields, horizon) * networks * 6 * fields["batch_size"] * _weights(fields, spec)
-        return horizon * STEP_SECONDS + training / NETWORK_OPERATIONS_PER_SECOND
-    products = spec.num_actions * (spec.context_dim + 1) ** 2 if fields else 0
-    return horizon * (STEP_SECONDS + 4 * products / OPERATIONS_PER_SECOND)
-
-
-def _weights(fields: dict[str, Any], spec: ProblemSpec) -> int:
-    sizes = (spec.context_dim, *fields.get("hidden_layers", ()), spec.num_actions)
-    return sum(math.prod(pair) for pair in itertools.pairwise(sizes))
-
-
-def _training_steps(fields: dict[str, Any], horizon: int) -> int:
-    """Optimiser steps of one trial: more in the first trainings of some, none in the last of others."""
-    usual = fields.get("training_steps", 1)
-    trainings = min(horizon, fields.get("train_until") or horizon) // max(1, fields["refit_every"])
-    longer = first_steps(fields.get("initial_training_steps", usual), usual, fields.get("decaying_trainings", 1))
-    return int(longer[:trainings].sum()) + usual * max(0, trainings - len(longer))

@@ -11,6 +11,16 @@ if TYPE_CHECKING:
     from showdown.bench.store import Store
 
 
+def measure_speed(planned: list[Planned]) -> None:
+    """A short run of every family of policies in the plan; what is measured is kept for later estimates."""
+    from showdown.bench.calibrate import calibrate
+
+    for name, measured in calibrate([item.cell for item in planned]):
+        step, operation = measured.rates
+        per_operation = f", {operation * 1e9:.3g} ns per operation" if operation else ""
+        console.warn(f"{name}: {step * 1e6:.3g} µs per step and trial{per_operation}")
+
+
 def print_plan(name: str, planned: list[Planned], store: Store, as_json: bool) -> None:
     from showdown.bench.estimate import estimate_seconds
 

@@ -74,12 +74,15 @@ def run_command(
     data_dir: DataFolder = None,
     load: Annotated[list[Path] | None, LOAD] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and an estimate; play nothing.")] = False,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="Measure this machine's speed first, for estimates; a few minutes.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Play policies on problems and keep every finished cell."""
     from showdown.bench.engine import make_engine
     from showdown.bench.shards import one_shard
-    from showdown.cli.print_plan import print_plan
+    from showdown.cli.print_plan import measure_speed, print_plan
 
     engine, processes = chosen_engine(engine, processes)
     resources = address, cell_cpus, cell_gpus
@@ -92,6 +95,8 @@ def run_command(
     if shard is not None:
         planned = one_shard(planned, shard)
     _warn_of_tables(planned)
+    if calibrate:
+        measure_speed(planned)
     if dry_run:
         print_plan(chosen.name, planned, store, as_json)
         return

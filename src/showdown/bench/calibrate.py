@@ -1,0 +1,171 @@
+"""Measuring how fast this machine is: short runs of each family of policies on generated problems of two sizes, and the
+beginning of an episode of each problem that has data.
+
+The rates are kept in the cache folder, for each kind of device, and every estimate uses them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from scipy.optimize import nnls
+
+from showdown.bench.cell import Cell
+from showdown.bench.work import Rates, counted, family, rough_rates
+from showdown.config import all_fields, override
+from showdown.errors import MissingDataError
+from showdown.files import write_atomically
+from showdown.folders import cache_folder
+from showdown.policy import Policy
+from showdown.problem import Problem, ProblemSpec
+from showdown.problems.linear import Linear
+from showdown.simulate import simulate
+
+TARGET_SECONDS = 0.5  # of one short run, by the rough count
+BEGINNINGS = 4  # episodes that are timed together
+LARGEST_CONTEXT = 128  # that is measured; more of it is more of the same products
+CPU_TRIALS = 4  # of policies that refit, on a CPU, which works on one after another anyway
+SMALLER = {"training_steps": 20, "initial_training_steps": 20, "max_points": 300}  # fields of a short run
+
+
+@dataclass(frozen=True)
+class Measured:
+    rates: Rates
+    compile: float  # seconds
+
+
+Calibration = dict[str, Measured]  # by family; the beginning of an episode of a problem is in it too, as one step
+
+
+def this_machine() -> str:
+    return jax.local_devices()[0].device_kind
+
+
+def _key() -> str:
+    return f"{this_machine()}, {os.cpu_count()} cores, jax {jax.__version__}"
+
+
+def _file() -> Path:
+    return cache_folder() / "rates.json"
+
+
+def calibration() -> Calibration:
+    """What was measured on this kind of machine; empty if nothing was, or if the file is none of ours."""
+    try:
+        kept = json.loads(_file().read_text())[_key()]
+        return {
+            name: Measured(Rates(*map(float, item["rates"])), float(item["compile"])) for name, item in kept.items()
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def calibrate(cells: list[Cell]) -> Iterator[tuple[str, Measured]]:
+    """Measure every family and problem among `cells`, and keep its rates; yields each as soon as it is known."""
+    for problem in {type(cell.problem): cell.problem for cell in cells}.values():
+        started = _measure_beginning(problem)
+        if started is not None:
+            _keep(beginning(type(problem).__name__), started)
+            yield beginning(type(problem).__name__), started
+    sizes = _sizes(cells)
+    for name, cell in _first_of_each(cells).items():
+        measured = _measure(cell, sizes)
+        _keep(name, measured)
+        yield name, measured
+
+
+def beginning(problem_kind: str) -> str:
+    """What a problem goes by among the families."""
+    return f"an episode of {problem_kind}"
+
+
+def _measure_beginning(problem: Problem) -> Measured | None:
+    """Seconds of one trial, all of whose rows are put in an order of its own; None for a generated problem."""
+    try:
+        tables = jax.device_put(problem.load())
+    except MissingDataError:
+        return None
+    if not problem.longest(tables):
+        return None
+    begin = jax.jit(lambda keys, tables: jax.lax.map(lambda key: problem.begin(key, tables), keys))
+    keys = jax.random.split(jax.random.key(0), BEGINNINGS)
+    began = time.perf_counter()
+    jax.block_until_ready(begin(keys, tables))
+    compiled = time.perf_counter()
+    jax.block_until_ready(begin(keys, tables))
+    each = (time.perf_counter() - compiled) / BEGINNINGS
+    return Measured(Rates(each, 0.0), max(0.0, compiled - began - each * BEGINNINGS))
+
+
+def _first_of_each(cells: list[Cell]) -> dict[str, Cell]:
+    first: dict[str, Cell] = {}
+    for cell in cells:
+        first.setdefault(family(cell), cell)
+    return first
+
+
+def _sizes(cells: list[Cell]) -> list[ProblemSpec]:
+    """The smallest and the largest of the problems, by their products."""
+    specs = set()
+    for problem in {cell.problem for cell in cells}:
+        try:
+            spec = problem.spec(problem.load())
+        except MissingDataError:
+            continue
+        specs.add(ProblemSpec(min(spec.context_dim, LARGEST_CONTEXT), spec.num_actions))
+    ordered = sorted(specs, key=lambda spec: spec.num_actions * spec.context_dim**2)
+    return list(dict.fromkeys([ordered[0], ordered[-1]])) if ordered else [ProblemSpec(10, 5)]
+
+
+def _measure(cell: Cell, sizes: list[ProblemSpec]) -> Measured:
+    policy = _smaller(cell.policy)
+    fields = all_fields(policy)
+    on_cpu = jax.default_backend() == "cpu" and policy.refit_every
+    trials = min(cell.trials, CPU_TRIALS) if on_cpu else cell.trials
+    rows, seconds, compiling = [], [], []
+    for spec in sizes:
+        horizon = _short(cell, fields, spec, trials)
+        problem = Linear(context_dim=spec.context_dim, num_actions=spec.num_actions, horizon=horizon)
+        outcome = simulate(policy, problem, trials=trials)
+        rows.append(counted(fields, spec, horizon, trials))
+        seconds.append(outcome.run_seconds)
+        compiling.append(outcome.compile_seconds)
+    scaled = np.asarray(rows) / np.asarray(seconds)[:, None]  # relative errors count
+    unit = np.maximum(scaled.max(axis=0), 1e-300)
+    found, _ = nnls(scaled / unit, np.ones(len(rows)))
+    return Measured(Rates(*map(float, found / unit)), float(np.mean(compiling)))
+
+
+def _smaller(policy: Policy) -> Policy:
+    """The same code with less to do at the beginning."""
+    fields = all_fields(policy)
+    changes = {name: str(value) for name, value in SMALLER.items() if (fields.get(name) or 0) > value}
+    return override(policy, changes)
+
+
+def _short(cell: Cell, fields: dict[str, Any], spec: ProblemSpec, trials: int) -> int:
+    """Steps that should take about a second, a whole number of refits, at least two."""
+    every = cell.policy.refit_every or 500
+    one = counted(fields, spec, every, trials).seconds(rough_rates(cell))
+    return every * max(2, min(math.ceil(TARGET_SECONDS / one), 20_000 // every))
+
+
+def _keep(name: str, measured: Measured) -> None:
+    path = _file()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        kept = json.loads(path.read_text())
+    except (OSError, ValueError):
+        kept = {}
+    kept = kept if isinstance(kept, dict) else {}
+    kept.setdefault(_key(), {})[name] = asdict(measured)
+    write_atomically(path, lambda temporary: Path(temporary).write_text(json.dumps(kept, indent=1)))
