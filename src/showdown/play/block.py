@@ -32,6 +32,20 @@ class RoleKeys(NamedTuple):
         return cls(*(role_key(key, role) for role in cls._fields))
 
 
+class StepKeys(NamedTuple):
+    """What `act` and `update` make of role keys at several steps; as words, which every operation of JAX can move."""
+
+    act: jax.Array  # (steps, words)
+    update: jax.Array  # (steps, words)
+
+    @classmethod
+    def of(cls, keys: RoleKeys, times: jax.Array) -> StepKeys:
+        def at_each_step(role: jax.Array) -> jax.Array:
+            return jax.random.key_data(jax.vmap(partial(jax.random.fold_in, role))(times))
+
+        return cls(at_each_step(keys.act), at_each_step(keys.update))
+
+
 def init(policy: Policy, key: jax.Array, spec: ProblemSpec) -> State:
     return policy.init(role_key(key, "init"), spec)
 
@@ -75,38 +89,40 @@ def seat(policy: Policy, key: jax.Array, spec: ProblemSpec, capacity: int) -> Pl
 
 def play_block(
     policy: Policy,
-    keys: RoleKeys,
     player: Player,
     times: jax.Array,
+    keys: StepKeys,
     rounds: Round,
     contexts_at: Callable[[jax.Array], jax.Array],
     propensities: bool = False,
 ) -> tuple[Player, jax.Array, jax.Array | None]:
     """Play the steps `times` of one trial, then refit if the policy does.
 
-    Returns the actions too, (steps,), and their propensities where they are asked for. `keys` are those of
-    `player.key`: the caller makes them once for many blocks.
+    Returns the actions too, (steps,), and their propensities where they are asked for.
     """
+
+    key_of = partial(jax.random.wrap_key_data, impl=jax.random.key_impl(player.key))
 
     def chance(state: State, context: jax.Array, step: jax.Array, action: jax.Array) -> jax.Array | None:
         if not propensities:
             return None
         return of_taken(policy, player.key, state, context, step, action, rounds.rewards.shape[-1])
 
-    def one_step(state: State, inputs: tuple[jax.Array, Round]) -> tuple[State, tuple[Any, ...]]:
-        step, (context, rewards, _) = inputs
-        action = act(policy, keys, state, context, step)
+    def one_step(state: State, inputs: tuple[jax.Array, StepKeys, Round]) -> tuple[State, tuple[Any, ...]]:
+        step, words, (context, rewards, _) = inputs
+        action = policy.act(key_of(words.act), state, context, step)
         reward = rewards[action]
         taken = action, reward, chance(state, context, step, action)
-        return update(policy, keys, state, context, action, reward, step), taken
+        return policy.update(key_of(words.update), state, context, action, reward), taken
 
     state = player.state
     if policy.frozen:  # nothing changes within a block, so all its contexts are decided at once
-        actions = jax.vmap(lambda context, step: act(policy, keys, state, context, step))(rounds.context, times)
+        decide = jax.vmap(lambda words, context, step: policy.act(key_of(words), state, context, step))
+        actions = decide(keys.act, rounds.context, times)
         rewards = jnp.take_along_axis(rounds.rewards, actions[:, None], axis=1)[:, 0]
         chances = jax.vmap(partial(chance, state))(rounds.context, times, actions)
     else:
-        state, (actions, rewards, chances) = jax.lax.scan(one_step, state, (times, rounds))
+        state, (actions, rewards, chances) = jax.lax.scan(one_step, state, (times, keys, rounds))
     if policy.refit_every:
         history = History(
             count=times[-1] + 1,
@@ -114,6 +130,6 @@ def play_block(
             rewards=jax.lax.dynamic_update_slice(player.rewards, rewards, times[:1]),
             contexts_at=contexts_at,
         )
-        state = refit(policy, keys, state, history)
+        state = refit(policy, RoleKeys.of(player.key), state, history)
         player = player._replace(actions=history.actions, rewards=history.rewards)
     return player._replace(state=state), actions, chances

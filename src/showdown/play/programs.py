@@ -1,12 +1,17 @@
-"""The two compiled programs of a batch of trials: one begins them, one plays a segment of them all.
+"""The compiled programs of a batch of trials, cut so that most of them serve many cells.
 
-Trials run in parallel by `vmap`; this is also the place where a batch can be spread over several devices. Floats of the
-policy and the problem are arguments, so every preset of one structure is served by the same programs.
+Compiling takes longer than playing in most small studies, and its time grows with what a program holds. So a problem's
+part (`begin`, `rounds`) is compiled once for all policies, a policy's part (`seat`, `segment`) once for all problems of
+one size, and the rest (`keys`, `measure`) once for all of them. Only a policy that refits has a segment of its own for
+every problem, because it reads past contexts from it. Floats of the policy and the problem are arguments: every preset
+of one structure is served by the same programs.
+
+Trials run in parallel by `vmap`; this is also the place where a batch can be spread over several devices.
 """
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,71 +19,94 @@ import jax
 import numpy as np
 
 from showdown.keys import trial_keys
-from showdown.play.block import Player, seat
-from showdown.play.segment import Played, play_segment
+from showdown.play.block import Player
+from showdown.play.compile_once import Job, compiled_once
+from showdown.play.over_trials import begin_episodes, begin_players, make_keys, make_rounds, measure_all, play_rounds
+from showdown.play.segment import Played
 from showdown.play.setting import Setting
 from showdown.policy import Policy
 from showdown.problem import Episode, Problem, Tables
 
 
 class Programs(NamedTuple):
-    start: Any  # (policy, problem, tables, problem keys, policy keys) -> (episodes, players)
-    play: Any  # (policy, problem, tables, episodes, players, first step) -> (players, what was played)
+    begin: Any  # (problem, tables, keys) -> episodes
+    rounds: Any  # (problem, tables, episodes, first step) -> rounds of a segment
+    seat: Any  # (policy, keys) -> players
+    keys: Any  # (the players' keys, first step) -> keys of the steps of a segment
+    segment: Any  # (policy, players, keys, rounds, first step, *past) -> (players, what they did)
+    measure: Any  # (rounds, first step, horizon, actions, finite) -> what was played
 
+    def start(
+        self, policy: Policy, problem: Problem, tables: Tables, problem_keys: jax.Array, policy_keys: jax.Array
+    ) -> tuple[Episode, Player]:
+        return self.begin(problem, tables, problem_keys), self.seat(policy, policy_keys)
 
-_compiled: dict[Any, Programs] = {}
+    def play(
+        self,
+        policy: Policy,
+        problem: Problem,
+        tables: Tables,
+        episodes: Episode,
+        players: Player,
+        first_step: np.int32,
+    ) -> tuple[Player, Played]:
+        """Play a segment of all trials. The players are given away: their memory is used for those that come out."""
+        rounds, keys = self.rounds(problem, tables, episodes, first_step), self.keys(players.key, first_step)
+        past = _past(policy, problem, tables, episodes)
+        players, decided = self.segment(policy, players, keys, rounds, first_step, *past)
+        played = self.measure(rounds, first_step, np.int32(problem.horizon), decided.actions, decided.finite)
+        return players, played._replace(propensities=decided.propensities)
 
 
 def compiled(setting: Setting, batch: int) -> tuple[Programs, float]:
     """The programs for `batch` trials, and the seconds it took to compile them: 0 if this process had them already."""
-    key = _identity(setting, batch)
-    if key in _compiled:
-        return _compiled[key], 0.0
-    began = time.perf_counter()
-    arguments = setting.policy, setting.problem, setting.tables
-    keys = trial_keys(0, "", range(batch), "")
-    starting = jax.jit(partial(start, setting)).lower(*arguments, keys, keys)
-    begun = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), starting.out_info)
-    playing = jax.jit(partial(_play, setting), donate_argnums=4).lower(*arguments, *begun, np.int32(0))
-    _compiled[key] = Programs(starting.compile(), playing.compile())
-    return _compiled[key], time.perf_counter() - began
+    parts = {name: compiled_once(job) for name, job in jobs(setting, batch).items()}
+    programs = Programs(**{name: program for name, (program, _) in parts.items()})
+    return programs, sum(seconds for _, seconds in parts.values())
 
 
-def _identity(setting: Setting, batch: int) -> Any:
-    """All that a program depends on: structures, and the shape, dtype and weak type of every argument."""
-    leaves, structure = jax.tree.flatten((setting.policy, setting.problem, setting.tables))
-    kinds = tuple(map(jax.typeof, leaves))
-    shape = setting.steps, setting.segments, setting.population, setting.propensities
-    return structure, kinds, *shape, batch, jax.default_backend()
+def jobs(setting: Setting, batch: int) -> dict[str, Job]:
+    """What is to be compiled for `batch` trials, by the names in `Programs`."""
+    policy, world = setting.policy, (setting.problem, setting.tables)
+    steps, population = setting.steps, setting.population
+    first = horizon = np.int32(0)
+    trial = jax.eval_shape(lambda: trial_keys(0, "", range(batch), ""))
+    about = setting.spec, setting.capacity, population
+    episodes = _shapes(begin_episodes, *world, trial)
+    players = _shapes(partial(begin_players, *about), policy, trial)
+    rounds = _shapes(partial(make_rounds, steps, batch), *world, episodes, first)
+    keys = _shapes(partial(make_keys, steps, population), players.key, first)
+    past, way = _past(policy, *world, episodes), (steps, population, setting.propensities)
+    each = (batch,) if population is None else (population, batch)
+    decided = jax.ShapeDtypeStruct((*each, steps), np.int32), jax.ShapeDtypeStruct(each, bool)
+    return {
+        "begin": _job(begin_episodes)(*world, trial),
+        "rounds": _job(make_rounds, steps, batch)(*world, episodes, first),
+        "seat": _job(begin_players, *about)(policy, trial),
+        "keys": _job(make_keys, steps, population)(players.key, first),
+        "segment": _job(play_rounds, *way, donated=1)(policy, players, keys, rounds, first, *past),
+        "measure": _job(measure_all, population)(rounds, first, horizon, *decided),
+    }
 
 
-def start(
-    setting: Setting,
-    policy: Policy,
-    problem: Problem,
-    tables: Tables,
-    problem_keys: jax.Array,
-    policy_keys: jax.Array,
-) -> tuple[Episode, Player]:
-    # one trial after another: beginning an episode may need far more memory than keeping it (a permutation's sort)
-    def players(policy: Policy) -> Player:
-        return jax.lax.map(lambda key: seat(policy, key, setting.spec, setting.capacity), policy_keys)
-
-    episodes = jax.lax.map(lambda key: problem.begin(key, tables), problem_keys)
-    return episodes, jax.vmap(players)(policy) if setting.population else players(policy)
+def _past(policy: Policy, problem: Problem, tables: Tables, episodes: Episode) -> tuple[Any, ...]:
+    """What a policy reads past contexts from, if it refits."""
+    return (problem, tables, episodes) if policy.refit_every else ()
 
 
-def _play(
-    setting: Setting,
-    policy: Policy,
-    problem: Problem,
-    tables: Tables,
-    episodes: Episode,
-    players: Player,
-    first_step: jax.Array,
-) -> tuple[Player, Played]:
-    def trials(policy: Policy, players: Player) -> tuple[Player, Played]:
-        one = partial(play_segment, policy, problem, tables, setting.steps, propensities=setting.propensities)
-        return jax.vmap(one, in_axes=(0, 0, None))(episodes, players, first_step)
+def _shapes(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Of what a function returns."""
+    made = jax.eval_shape(function, *arguments)
+    return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), made)
 
-    return (jax.vmap(trials) if setting.population else trials)(policy, players)
+
+def _job(function: Callable[..., Any], *fixed: Any, donated: int | tuple[int, ...] = ()) -> Callable[..., Job]:
+    """To compile a function whose first arguments are `fixed`, for other arguments of the shapes it is called with."""
+
+    def job(*arguments: Any) -> Job:
+        leaves, structure = jax.tree.flatten(arguments)
+        kinds = tuple(map(jax.typeof, leaves))  # shape, dtype and weak type
+        key = function, fixed, structure, kinds, jax.default_backend()
+        return Job(key, lambda: jax.jit(partial(function, *fixed), donate_argnums=donated).lower(*arguments))
+
+    return job

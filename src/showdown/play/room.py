@@ -16,7 +16,8 @@ from showdown import memory
 from showdown.errors import TooLargeError
 from showdown.memory import readable, tree_bytes, trials_that_fit
 from showdown.play.book import Book
-from showdown.play.programs import Programs, compiled, start
+from showdown.play.over_trials import begin_episodes, begin_players
+from showdown.play.programs import Programs, compiled
 from showdown.play.setting import Setting
 
 
@@ -34,8 +35,12 @@ class Needs(NamedTuple):
 
 def needs_of(setting: Setting) -> Needs:
     key = jax.ShapeDtypeStruct((1,), jax.random.key(0).dtype)
-    begun = jax.eval_shape(partial(start, setting, setting.policy, setting.problem), setting.tables, key, key)
     spec = setting.spec
+    players = partial(begin_players, spec, setting.capacity, setting.population)
+    begun = (
+        jax.eval_shape(begin_episodes, setting.problem, setting.tables, key),
+        jax.eval_shape(players, setting.policy, key),
+    )
     return Needs(tree_bytes(begun), 4 * setting.steps * (spec.context_dim + 3 * spec.num_actions))
 
 
@@ -46,9 +51,9 @@ def fitting(setting: Setting, trials: int, batch_trials: int | None) -> tuple[Pr
     batch = equal(trials, batch_trials or trials_that_fit(needs.in_play))
     programs, compile_seconds = compiled(setting, batch)
     here = sum(leaf.nbytes for leaf in jax.tree.leaves(setting.tables))
-    while batch_trials is None and (times := memory.excess(programs.play, here)) > 1:
+    while batch_trials is None and (times := memory.excess(programs.segment, here)) > 1:
         if batch == 1:
-            memory.check_program(programs.play, here)
+            memory.check_program(programs.segment, here)
             break
         batch = equal(trials, min(batch // 2, math.floor(batch / times)))  # at least halved: compiling is expensive
         programs, seconds = compiled(setting, batch)

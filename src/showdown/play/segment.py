@@ -8,14 +8,15 @@ are not counted.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from showdown.errors import UsageError
-from showdown.play.block import Player, RoleKeys, play_block
+from showdown.play.block import Player, RoleKeys, StepKeys, play_block
 from showdown.policy import Policy, all_finite
 from showdown.problem import Episode, Problem, Round, Tables
 
@@ -41,6 +42,14 @@ class Played(NamedTuple):
     propensities: jax.Array | None = None  # (steps,) of the actions, where they are asked for
 
 
+class Decided(NamedTuple):
+    """What a policy did in a segment of one trial."""
+
+    actions: jax.Array  # (steps,)
+    finite: jax.Array  # () whether its state still is
+    propensities: jax.Array | None  # (steps,) of the actions, where they are asked for
+
+
 def segment_length(policy: Policy, horizon: int, wanted: int | None = None) -> int:
     """Steps of one segment: a multiple of `refit_every`, and as little beyond the horizon as can be."""
     unit = policy.refit_every or 1
@@ -51,39 +60,53 @@ def segment_length(policy: Policy, horizon: int, wanted: int | None = None) -> i
     return unit * math.ceil(horizon / segments / unit)
 
 
+def rounds_of(problem: Problem, tables: Tables, steps: int, episode: Episode, first_step: jax.Array) -> Round:
+    """The rounds of a segment of one trial; beyond the horizon the last one is repeated."""
+    times, last = _times(first_step, steps), problem.horizon - 1
+    return jax.vmap(lambda step: problem.round(jnp.minimum(step, last), episode, tables))(times)
+
+
+def keys_of(key: jax.Array, steps: int, first_step: jax.Array) -> StepKeys:
+    """The keys of a policy in a segment of one trial."""
+    return StepKeys.of(RoleKeys.of(key), _times(first_step, steps))
+
+
 def play_segment(
     policy: Policy,
-    problem: Problem,
-    tables: Tables,
     steps: int,
-    episode: Episode,
     player: Player,
+    keys: StepKeys,
+    rounds: Round,
     first_step: jax.Array,
+    contexts_at: Callable[[jax.Array], jax.Array],
     propensities: bool = False,
-) -> tuple[Player, Played]:
-    """Play `steps` steps of one trial, from `first_step` on."""
+) -> tuple[Player, Decided]:
+    """Play `steps` steps of one trial, from `first_step` on; `contexts_at` gives past contexts to a refit."""
     block = policy.refit_every or steps
-    times = first_step + jnp.arange(steps, dtype=jnp.int32)
-    last = problem.horizon - 1
-    rounds = jax.vmap(lambda step: problem.round(jnp.minimum(step, last), episode, tables))(times)
-    keys = RoleKeys.of(player.key)
-    contexts_at = jax.vmap(lambda step: problem.context(step, episode, tables))
+    of_segment = _times(first_step, steps), keys, rounds
 
-    def one_block(player: Player, inputs: tuple[jax.Array, Round]) -> tuple[Player, tuple[Any, ...]]:
-        player, actions, chances = play_block(policy, keys, player, *inputs, contexts_at, propensities)
+    def one_block(
+        player: Player, of_block: tuple[jax.Array, StepKeys, Round]
+    ) -> tuple[Player, tuple[jax.Array, jax.Array | None]]:
+        player, actions, chances = play_block(policy, player, *of_block, contexts_at, propensities)
         return player, (actions, chances)
 
-    by_block = jax.tree.map(lambda array: array.reshape(steps // block, block, *array.shape[1:]), (times, rounds))
     if block == steps:
-        player, taken = one_block(player, jax.tree.map(lambda array: array[0], by_block))
+        player, taken = one_block(player, of_segment)
     else:
+        by_block = jax.tree.map(lambda array: array.reshape(steps // block, block, *array.shape[1:]), of_segment)
         player, taken = jax.lax.scan(one_block, player, by_block)
     actions, chances = jax.tree.map(lambda array: array.reshape(steps), taken)
-    played = _measure(rounds, actions, times <= last, all_finite(player.state))
-    return player, played._replace(propensities=chances)
+    return player, Decided(actions, all_finite(player.state), chances)
 
 
-def _measure(rounds: Round, actions: jax.Array, counted: jax.Array, finite: jax.Array) -> Played:
+def _times(first_step: jax.Array, steps: int) -> jax.Array:
+    return first_step + jnp.arange(steps, dtype=jnp.int32)
+
+
+def measure(rounds: Round, first_step: jax.Array, horizon: jax.Array, actions: jax.Array, finite: jax.Array) -> Played:
+    """What these actions earned and lost in the rounds of a segment of one trial."""
+    counted = _times(first_step, len(actions)) < horizon
     best = rounds.means.max(axis=-1)
     chosen = partial(jnp.take_along_axis, indices=actions[:, None], axis=1)
     reward = chosen(rounds.rewards)[:, 0]
