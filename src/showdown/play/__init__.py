@@ -2,6 +2,6 @@
 
 `block` is the inner loop and the only place that says which random key is used where; `segment` plays many blocks and
 measures them; `over_trials` does that for a batch of trials and `programs` compiles it; `room` says how many trials fit
-in memory; `batches` plays them all; `book` adds up on the host what was measured; `many` plays several policies at once.
+in memory; `batches` plays them all; `book` adds up what was measured, on the host; `many` plays many policies at once.
 `showdown.simulate` and `showdown.agent` are the doors to all this.
 """
