@@ -28,17 +28,18 @@ def history(folder: Path) -> tuple[dict, list[dict], list[str]]:
     (path,) = (folder / "tuning").glob("*.json")
     with path.with_suffix(".csv").open() as stream:
         rows = [{name: item for name, item in row.items() if name != "seconds"} for row in csv.DictReader(stream)]
-    return json.loads(path.read_text()), rows, sorted(each.stem for each in folder.rglob("cells/*.json"))
+    return json.loads(path.read_text()), rows, sorted(each.stem for each in cells(folder))
 
 
-def count(folder: Path) -> int:
-    return len(list(folder.rglob("cells/*.json")))
+def cells(folder: Path) -> list[Path]:
+    """Not what a killed writer left half done, which every reader ignores."""
+    return [path for path in folder.rglob("cells/*.json") if not path.name.startswith(".")]
 
 
-def _ran_until(process: subprocess.Popen, folder: Path, cells: int) -> bool:
+def _ran_until(process: subprocess.Popen, folder: Path, wanted: int) -> bool:
     """Whether so many cells were stored before the process ended."""
     while process.poll() is None:
-        if count(folder) >= cells:
+        if len(cells(folder)) >= wanted:
             return True
         time.sleep(0.002)
     return False
@@ -57,11 +58,11 @@ def main() -> None:
     kills, stored = 0, [0]
     while True:
         process = subprocess.Popen(command(root / "killed", asked.budget), **QUIET)
-        if kills < asked.kills and _ran_until(process, root / "killed", stored[-1] + generator.randint(1, 6)):
+        if kills < asked.kills and _ran_until(process, root / "killed", stored[-1] + generator.randint(1, 4)):
             time.sleep(generator.uniform(0, 0.3))
             process.kill()
             kills += 1
-            stored.append(count(root / "killed"))
+            stored.append(len(cells(root / "killed")))
         if process.wait() == 0:
             break
     same = history(root / "calm") == history(root / "killed")

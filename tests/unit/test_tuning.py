@@ -8,13 +8,20 @@ import shutil
 import numpy as np
 import pytest
 
+from showdown.bench.cell import Cell
+from showdown.bench.engine import Limits
 from showdown.bench.store import Store
 from showdown.errors import UsageError
+from showdown.metrics import per_checkpoint, per_trial
 from showdown.policies import policies
+from showdown.problem import ProblemSpec
+from showdown.simulate import Outcome
 from showdown.tuning import population
 from showdown.tuning.asked import request_for
+from showdown.tuning.by_engine import by_engine
 from showdown.tuning.history import Entry, History
 from showdown.tuning.measure import combined
+from showdown.tuning.population import Place
 from showdown.tuning.protocol import Reported
 from showdown.tuning.protocol_words import sentences, table
 from showdown.tuning.request import Budget
@@ -129,6 +136,20 @@ def test_those_given_up_count_as_no_better_than_the_worst_of_their_batch():
     assert History(request, entries).best(9) == [0]  # equal candidates count once
 
 
+def pretend(players, problem, *, trials, seed, progress=None):
+    """What `simulate_many` returns, without playing: a valley in the two fields, and luck that all players share."""
+    luck = np.random.default_rng(seed).normal(0, 0.1, trials)
+    steps = np.array([problem.horizon // 2, problem.horizon])
+    outcomes = []
+    for player in players:
+        lost = abs(np.log(player.inner.prior_precision / 3)) + abs(np.log(player.inner.noise_variance / 0.5))
+        regret = problem.horizon * (1 + lost + luck)
+        curves = dict.fromkeys(per_checkpoint(), regret[:, None] * steps / steps[-1])
+        columns, counts = dict.fromkeys(per_trial(), regret), np.ones((trials, 5), int)
+        outcomes.append(Outcome(columns, curves, steps, counts, ProblemSpec(2, 5), 0.0, 0.1, trials))
+    return outcomes
+
+
 class Killed(BaseException):
     """As a kill: no handler for errors may catch it."""
 
@@ -139,8 +160,8 @@ def history_of(folder):
     return json.loads(path.read_text()), path.with_suffix(".csv").read_text(), cells
 
 
-@pytest.mark.xdist_group("tuning")
 def test_a_tuner_that_is_killed_ends_with_the_same_history_as_one_left_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(population, "simulate_many", pretend)
     calm, result = tune(asked(), Store(tmp_path / "calm"))
     assert len(calm.entries) == 8
     assert {entry.part for entry in calm.entries} == {0.125, 1.0}
@@ -177,8 +198,8 @@ def test_a_tuner_that_is_killed_ends_with_the_same_history_as_one_left_alone(tmp
     assert len(more.entries) == 12
 
 
-@pytest.mark.xdist_group("tuning")
 def test_candidates_that_diverge_or_are_refused_are_results_and_damaged_ones_are_played_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(population, "simulate_many", pretend)
     request = asked("4")
     history, _ = tune(request, Store(tmp_path))
     victim = sorted((tmp_path / "tuning" / "cells").glob("*.parquet"))[0]
@@ -197,6 +218,25 @@ def test_candidates_that_diverge_or_are_refused_are_results_and_damaged_ones_are
     assert all(entry.candidate["noise_variance"] < 0.1 for entry in refused)
     assert np.isinf(history.values()).sum() == len(refused)
     assert result.candidate["noise_variance"] >= 0.1
+
+
+def test_an_engine_plays_the_same_cells_as_a_population(tmp_path):
+    request = asked(horizon=40)
+    space, (problem,) = request.space, request.problems.values()
+    candidates = [space.default, {"prior_precision": 2.0, "noise_variance": 1.0}]
+    cells = [Cell(space.spelled(each), "wheel-0.5", space.configured(each), problem, 2, 0) for each in candidates]
+    steps = []
+    for name in ("together", "alone"):
+        Store(tmp_path / name).prepare()
+    together = population.play(cells, Place(Store(tmp_path / "together")), "cumulative", steps.append)
+    alone = population.play(
+        cells, Place(Store(tmp_path / "alone"), by_engine("local", Limits())), "reward", steps.append
+    )
+    found = population.play(cells, Place(Store(tmp_path / "alone")), "cumulative")
+    assert sum(steps) == 2 * 2 * 2 * 40
+    for one, other, reward in zip(together, found, alone, strict=True):
+        assert one.losses == pytest.approx(other.losses, rel=1e-4)
+        assert (reward.losses < 0).all()  # smaller is better throughout
 
 
 def _counting(played):

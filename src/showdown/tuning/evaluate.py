@@ -8,10 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from showdown.bench.cell import Cell
-from showdown.bench.store import Store
 from showdown.tuning.history import Entry
 from showdown.tuning.measure import combined
-from showdown.tuning.population import Measured, Progress, play
+from showdown.tuning.population import Measured, Place, Progress, play
 from showdown.tuning.request import Request
 from showdown.tuning.space import Candidate
 
@@ -22,12 +21,12 @@ FEWEST = 4  # candidates in a batch, for halving to make sense
 
 
 def evaluate(
-    request: Request, store: Store, candidates: Sequence[Candidate], batch: int, progress: Progress | None = None
+    request: Request, place: Place, candidates: Sequence[Candidate], batch: int, progress: Progress | None = None
 ) -> list[Entry]:
     """The entries of these candidates, in order. The first of the first batch is the default and is never given up."""
     entries = [Entry(candidate, batch) for candidate in candidates]
     if is_halved(request, len(candidates)):
-        _play(request, store, entries, PART, progress)
+        _play(request, place, entries, PART, progress)
         alive = [entry for entry in entries if entry.measured is not None]
         scores = combined([entry.measured or [] for entry in alive], [], "rank") if alive else np.zeros(0)
         for entry, score in zip(alive, scores, strict=True):
@@ -37,7 +36,7 @@ def evaluate(
             kept.append(entries[0])
     else:
         kept = entries
-    _play(request, store, kept, 1.0, progress)
+    _play(request, place, kept, 1.0, progress)
     return entries
 
 
@@ -56,9 +55,9 @@ def _kept(candidates: int) -> int:
     return max(1, int(KEEP * candidates))
 
 
-def _play(request: Request, store: Store, entries: list[Entry], part: float, progress: Progress | None) -> None:
+def _play(request: Request, place: Place, entries: list[Entry], part: float, progress: Progress | None) -> None:
     by_problem = measure(
-        request, store, [entry.candidate for entry in entries], request.trials, request.seed, part, progress
+        request, place, [entry.candidate for entry in entries], request.trials, request.seed, part, progress
     )
     for entry, found in zip(entries, zip(*by_problem, strict=True), strict=True):
         measured = [each.losses for each in found if each.losses is not None]
@@ -69,7 +68,7 @@ def _play(request: Request, store: Store, entries: list[Entry], part: float, pro
 
 def measure(
     request: Request,
-    store: Store,
+    place: Place,
     candidates: Sequence[Candidate],
     trials: int,
     seed: int,
@@ -86,5 +85,5 @@ def measure(
         steps = max(1, int(part * problem.horizon))
         shortened = problem if part == 1.0 else replace(problem, horizon=steps)  # type: ignore[type-var]
         cells = [Cell(own, name, policy, shortened, trials, seed) for own, policy in chosen]
-        found.append(play(cells, store, request.objective, progress))
+        found.append(play(cells, place, request.objective, progress))
     return found

@@ -12,11 +12,10 @@ from typing import Any
 import pandas as pd
 
 from showdown.analysis.with_best import difference
-from showdown.bench.store import Store
 from showdown.tuning.evaluate import measure
 from showdown.tuning.history import History
 from showdown.tuning.measure import combined
-from showdown.tuning.population import Progress
+from showdown.tuning.population import Place, Progress
 from showdown.tuning.space import Candidate
 
 FINALISTS = 5
@@ -46,19 +45,19 @@ class Result:
     finalists: tuple[dict[str, Any], ...]  # spelled, and value on fresh episodes; the default too
 
 
-def choose(history: History, candidates_in: Store, store: Store, progress: Progress | None = None) -> Result:
-    """The comparison that is reported goes to `store`, where tables and the page find it under the preset's name."""
+def choose(history: History, among: Place, reported: Place, progress: Progress | None = None) -> Result:
+    """What is reported is stored in `reported`, where tables and the page find it under the preset's name."""
     request, space = history.request, history.request.space
     numbers = [0, *(number for number in history.best(FINALISTS) if number != 0)]  # the default wins a tie
     candidates = [history.entries[number].candidate for number in numbers]
     trials = request.final_trials
-    fresh = measure(request, candidates_in, candidates, trials, request.seed + CHOOSING, progress=progress)
+    fresh = measure(request, among, candidates, trials, request.seed + CHOOSING, progress=progress)
     alive = [place for place, each in enumerate(zip(*fresh, strict=True)) if all(m.losses is not None for m in each)]
     measured = [[m.losses for on in fresh if (m := on[place]).losses is not None] for place in alive]
     values = combined(measured, measured[0], request.combine)
     chosen = candidates[alive[int(values.argmin())]]
     pair, names = [chosen, candidates[0]], [request.preset, space.name]
-    both = measure(request, store, pair, trials, request.seed + REPORTING, progress=progress, called=names)
+    both = measure(request, reported, pair, trials, request.seed + REPORTING, progress=progress, called=names)
     sign = -1 if request.objective == "reward" else 1
     rows = [_compared(name, on[0].losses, on[1].losses, sign) for name, on in zip(request.problems, both, strict=True)]
     return Result(

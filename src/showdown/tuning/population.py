@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -25,6 +26,14 @@ from showdown.tuning.measure import Trials, losses
 Progress = Callable[[int], None]  # trial-steps just played
 Names = dict[str, list[tuple[str, str]]]  # of each cell, by its hash: every (policy, problem) that it is asked for by
 FINAL = ("done", "diverged", "error")  # of a candidate: it is not played again
+Player = Callable[[list[Cell], Names, Store, Progress | None], None]  # plays cells that are missing and stores them
+
+
+class Place(NamedTuple):
+    """Where cells are stored, and what plays them."""
+
+    store: Store
+    player: Player | None = None  # None: populations, in this process
 
 
 @dataclass(frozen=True)
@@ -35,12 +44,12 @@ class Measured:
     seconds: float
 
 
-def play(cells: Sequence[Cell], store: Store, objective: str, progress: Progress | None = None) -> list[Measured]:
+def play(cells: Sequence[Cell], place: Place, objective: str, progress: Progress | None = None) -> list[Measured]:
     """What each cell measured, in order; those that the store does not hold are played first.
 
     Cells that mean the same are played once, and are stored under the names of all.
     """
-    unique = {cell.hash: cell for cell in cells}
+    store, unique = place.store, {cell.hash: cell for cell in cells}
     names: Names = {}
     for cell in cells:
         names.setdefault(cell.hash, []).append((cell.policy_name, cell.problem_name))
@@ -52,7 +61,10 @@ def play(cells: Sequence[Cell], store: Store, objective: str, progress: Progress
         missing = [cell for cell in group if _stored(cell, store, objective) is None]
         if progress is not None:
             progress(sum(cell.trials * cell.problem.horizon for cell in group if cell not in missing))
-        _play_group(missing, len(group), names, store, progress)
+        if place.player is not None:
+            place.player(missing, names, store, progress)
+        else:
+            _play_group(missing, len(group), names, store, progress)
         for cell in group:
             if cell not in missing:
                 store.add_names(cell, names[cell.hash])

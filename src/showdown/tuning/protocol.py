@@ -19,7 +19,7 @@ from showdown.policies import policies
 from showdown.policy import Policy
 from showdown.problem import Problem
 from showdown.tuning.final import REPORTING
-from showdown.tuning.population import Measured, Progress, play
+from showdown.tuning.population import Measured, Place, Player, play
 from showdown.tuning.request import Request
 from showdown.tuning.tune import Watch, tune
 
@@ -71,17 +71,17 @@ def study(
     store: Store,
     trials: int,
     watch: Watch | None = None,
-    progress: Progress | None = None,
+    player: Player | None = None,
 ) -> list[Reported]:
     """Do all tunings that are not done, then play every configuration on every problem. One policy at a time."""
     rows: list[Reported] = []
     for name in dict.fromkeys(request.space.name for request in requests):
         own = [request for request in requests if request.space.name == name]
-        found = [_default(own[0]), *_published(name), *(_tuned(request, store, watch) for request in own)]
+        found = [_default(own[0]), *_published(name), *(_tuned(request, store, watch, player) for request in own)]
         for problem_name, problem in report_on.items():
             seed = own[0].seed + REPORTING
             cells = [Cell(each.name, problem_name, each.value, problem, trials, seed) for each in found]
-            measured = play(cells, store, own[0].objective, progress)
+            measured = play(cells, Place(store, player), own[0].objective)
             rows += _compared(found, measured, problem_name)
     return rows
 
@@ -98,8 +98,8 @@ def _published(name: str) -> Iterator[Configuration]:
             yield Configuration(name, preset, problem, True, policies.get(preset))
 
 
-def _tuned(request: Request, store: Store, watch: Watch | None) -> Configuration:
-    _, result = tune(request, store, watch)
+def _tuned(request: Request, store: Store, watch: Watch | None, player: Player | None) -> Configuration:
+    _, result = tune(request, store, watch, player)
     space, on = request.space, "+".join(request.problems)
     return Configuration(space.name, request.preset, on, False, space.configured(result.candidate))
 

@@ -17,6 +17,7 @@ from showdown.tuning.evaluate import evaluate, expected_steps
 from showdown.tuning.files import write_result
 from showdown.tuning.final import FINALISTS, Result, choose
 from showdown.tuning.history import FOLDER, History, proposals_file, read_proposals, write_record
+from showdown.tuning.population import Place, Player
 from showdown.tuning.request import Request
 from showdown.tuning.samplers import sampler
 from showdown.tuning.samplers.sobol import spread
@@ -25,7 +26,9 @@ from showdown.tuning.space import Candidate
 Watch = Callable[[float, str], None]  # part of the whole work just done, and what is being done
 
 
-def tune(request: Request, store: Store, watch: Watch | None = None) -> tuple[History, Result]:
+def tune(
+    request: Request, store: Store, watch: Watch | None = None, player: Player | None = None
+) -> tuple[History, Result]:
     """Search, choose and write the files of the result; what was done before is not done again.
 
     Candidates are cells of a store of their own, in the folder of tunings, so that tables are not full of them.
@@ -48,11 +51,11 @@ def tune(request: Request, store: Store, watch: Watch | None = None) -> tuple[Hi
                 batches.append(propose(history, count, number))
                 write_record(path, request, batches)
             meter.begins(history, number, len(batches[number]))
-            history.entries += evaluate(request, candidates, batches[number], number, meter.steps)
+            history.entries += evaluate(request, Place(candidates, player), batches[number], number, meter.steps)
             meter.ends(history)
         del batches[number:]
         meter.finishes(history)
-        result = choose(history, candidates, store, meter.steps)
+        result = choose(history, Place(candidates, player), Place(store, player), meter.steps)
         write_result(path, history, result)
     return history, result
 

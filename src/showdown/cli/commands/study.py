@@ -10,7 +10,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from showdown.cli import console
+from showdown.cli.engine_options import Address
 from showdown.cli.load import LOAD, load_files
+from showdown.cli.tuning_options import (
+    AsJson,
+    Batch,
+    Budget,
+    DataDir,
+    EngineName,
+    Fields,
+    Halving,
+    Horizon,
+    Objective,
+    Out,
+    Processes,
+    Sampler,
+    Seed,
+    Trials,
+    chosen_player,
+)
 
 if TYPE_CHECKING:
     from showdown.problem import Problem
@@ -32,22 +50,23 @@ def tuned_command(
     policies: Annotated[str, typer.Option("--policies", "--policy", help="To tune: A,B[field=value].")],
     tune_on: Annotated[str, typer.Option(help="Tune on each of these problems by itself: mushroom,statlog.")],
     report_on: Annotated[str, typer.Option(help="Report on these: X,Y, or all whose data is at hand.")] = "all",
-    objective: Annotated[str, typer.Option(help="What counts: cumulative or simple regret, or reward.")] = "cumulative",
-    budget: Annotated[str, typer.Option(help="Of each tuning: candidates, or time: 200, 90s, 10m, 2h.")] = "128",
-    trials: Annotated[int, typer.Option(help="Trials of each candidate.")] = 20,
+    objective: Objective = "cumulative",
+    budget: Budget = "128",
+    trials: Trials = 20,
     report_trials: Annotated[int, typer.Option(help="Trials of each comparison on fresh episodes.")] = 50,
-    fields: Annotated[str | None, typer.Option(help="Fields to search; default: every float.")] = None,
-    horizon: Annotated[int | None, typer.Option(help="Steps of a trial, instead of each problem's own.")] = None,
-    batch: Annotated[int, typer.Option(help="Candidates that are proposed and played together.")] = 32,
-    sampler: Annotated[str, typer.Option(help="What proposes candidates; see `showdown tune`.")] = "gp",
-    halving: Annotated[
-        bool, typer.Option(help="Give the worse half of a batch up at an eighth of the horizon.")
-    ] = True,
-    seed: Annotated[int, typer.Option(help="The seed; the same one gives the same numbers.")] = 0,
-    out: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("results"),
-    data_dir: Annotated[Path | None, typer.Option(help="A folder with raw data files, used before any other.")] = None,
+    fields: Fields = None,
+    horizon: Horizon = None,
+    batch: Batch = 32,
+    sampler: Sampler = "gp",
+    halving: Halving = True,
+    seed: Seed = 0,
+    out: Out = Path("results"),
+    processes: Processes = None,
+    engine: EngineName = None,
+    address: Address = None,
+    data_dir: DataDir = None,
     load: Annotated[list[Path] | None, LOAD] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Tune policies on some problems; compare default, published and tuned values on all, on fresh episodes."""
     from showdown.bench.store import Store
@@ -71,9 +90,10 @@ def tuned_command(
         halving=halving,
         seed=seed,
     )
+    player = chosen_player(engine, processes, address, load)
     try:
         with console.progress(float(len(requests)), "starting") as advance:
-            rows = study(requests, reported, Store(out), report_trials, advance)
+            rows = study(requests, reported, Store(out), report_trials, advance, player)
     except KeyboardInterrupt:
         console.warn(f"stopped; all that was played is kept in {out}, and the same command continues from there")
         raise typer.Exit(130) from None

@@ -11,7 +11,25 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from showdown.cli import console
+from showdown.cli.engine_options import Address
 from showdown.cli.load import LOAD, load_files
+from showdown.cli.tuning_options import (
+    AsJson,
+    Batch,
+    Budget,
+    DataDir,
+    EngineName,
+    Fields,
+    Halving,
+    Horizon,
+    Objective,
+    Out,
+    Processes,
+    Sampler,
+    Seed,
+    Trials,
+    chosen_player,
+)
 
 if TYPE_CHECKING:
     from showdown.tuning.final import Result
@@ -26,29 +44,26 @@ def register(app: typer.Typer) -> None:
 def tune_command(
     policy: Annotated[str, typer.Argument(help="The policy to tune; its values are the default to beat.")],
     on: Annotated[str, typer.Option("--on", help="The problem, or several: X,Y[field=value].")],
-    objective: Annotated[str, typer.Option(help="What counts: cumulative or simple regret, or reward.")] = "cumulative",
+    objective: Objective = "cumulative",
     combine: Annotated[
         str, typer.Option(help="Several problems: mean regret relative to the default's (regret), or mean rank (rank).")
     ] = "regret",
-    budget: Annotated[str, typer.Option(help="Candidates, or the time spent playing them: 200, 90s, 10m, 2h.")] = "128",
-    trials: Annotated[int, typer.Option(help="Trials of each candidate.")] = 20,
+    budget: Budget = "128",
+    trials: Trials = 20,
     final_trials: Annotated[int, typer.Option(help="Trials of the comparison with the default at the end.")] = 50,
-    fields: Annotated[
-        str | None, typer.Option(help="Fields to search, with patterns: a,b* ('*': all). Default: every float.")
-    ] = None,
-    horizon: Annotated[int | None, typer.Option(help="Steps of a trial, instead of each problem's own.")] = None,
-    batch: Annotated[int, typer.Option(help="Candidates that are proposed and played together.")] = 32,
-    sampler: Annotated[
-        str, typer.Option(help="What proposes candidates: gp, random, sobol, optuna-gp or optuna-tpe.")
-    ] = "gp",
-    halving: Annotated[
-        bool, typer.Option(help="Give the worse half of a batch up at an eighth of the horizon.")
-    ] = True,
-    seed: Annotated[int, typer.Option(help="The seed; the same one gives the same numbers.")] = 0,
-    out: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("results"),
-    data_dir: Annotated[Path | None, typer.Option(help="A folder with raw data files, used before any other.")] = None,
+    fields: Fields = None,
+    horizon: Horizon = None,
+    batch: Batch = 32,
+    sampler: Sampler = "gp",
+    halving: Halving = True,
+    seed: Seed = 0,
+    out: Out = Path("results"),
+    processes: Processes = None,
+    engine: EngineName = None,
+    address: Address = None,
+    data_dir: DataDir = None,
     load: Annotated[list[Path] | None, LOAD] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Search for good values of a policy's fields, and compare the best with the default on fresh episodes."""
     from showdown.bench.store import Store
@@ -74,10 +89,10 @@ def tune_command(
         halving=halving,
         seed=seed,
     )
-    store = Store(out)
+    player = chosen_player(engine, processes, address, load)
     try:
         with console.progress(1.0, "starting") as advance:
-            history, result = tune(request, store, advance)
+            history, result = tune(request, Store(out), advance, player)
     except KeyboardInterrupt:
         console.warn(f"stopped; all that was played is kept in {out}, and the same command continues from there")
         raise typer.Exit(130) from None
