@@ -58,10 +58,8 @@ def main() -> None:
     size = f"{asked.count} of {asked.policy} on {asked.problem}, {asked.trials} trials, {problem.horizon} steps"
     print(f"{size}, {jax.local_devices()[0].device_kind}")
     own = sum(getattr(outcome, "compile_seconds", 0.0) for outcome in outcomes)
-    print(
-        f"together {together:.1f} s (compiling {own:.1f} s), one by one {one_by_one:.1f} s (compiling {compiling:.1f} s): ",
-        end="",
-    )
+    print(f"together {together:.1f} s (compiling {own:.1f} s),", end=" ")
+    print(f"one by one {one_by_one:.1f} s (compiling {compiling:.1f} s):", end=" ")
     print(f"{one_by_one / together:.1f} times as fast; {differing} of {len(alone) * asked.trials} trials differ")
 
 
