@@ -41,8 +41,11 @@ def fastest(call: Callable[[], object], seconds: float) -> float:
     return min(times)
 
 
-def training_program(trials: int, steps: int) -> tuple[Any, tuple[Any, ...]]:
-    """A compiled training of `steps` steps for `trials` trials at once, and the arguments to call it with."""
+def training_program(trials: int, steps: int, **fields: Any) -> tuple[Any, tuple[Any, ...]]:
+    """A compiled training of `steps` steps for `trials` trials at once, and the arguments to call it with.
+
+    `fields` are further ones of the policy.
+    """
     import jax
     import jax.numpy as jnp
 
@@ -50,7 +53,7 @@ def training_program(trials: int, steps: int) -> tuple[Any, tuple[Any, ...]]:
     from showdown.policy import History
     from showdown.problem import ProblemSpec
 
-    policy = GreedyNetwork(hidden_layers=(HIDDEN, HIDDEN), training_steps=steps, batch_size=BATCH)
+    policy = GreedyNetwork(hidden_layers=(HIDDEN, HIDDEN), training_steps=steps, batch_size=BATCH, **fields)
     contexts = jax.random.normal(jax.random.key(0), (ROWS, CONTEXT_DIM))
     actions = jax.random.randint(jax.random.key(1), (trials, ROWS), 0, NUM_ACTIONS)
     rewards = jax.random.normal(jax.random.key(2), (trials, ROWS))

@@ -12,10 +12,12 @@ import jax
 import jax.numpy as jnp
 
 from showdown.config import config, linear, log, non_negative, param, positive
+from showdown.errors import UsageError
 from showdown.keys import role_key
 from showdown.policies.shared.neural import NeuralPolicy
 from showdown.policy import Batch, History
-from showdown.posteriors import network, training
+from showdown.posteriors import fused_training, network, training
+from showdown.posteriors.fused_training import TrainingKernel
 from showdown.posteriors.network import Network
 from showdown.posteriors.training import Fit
 from showdown.problem import ProblemSpec
@@ -31,6 +33,9 @@ class RMSNetwork(NeuralPolicy):
     gradient_clip: float = param(5.0, "largest global norm of a gradient", positive, log(0.1, 100))
     initial_scale: float = param(0.3, "initial weights are uniform on ± this", positive, log(0.01, 1))
     layer_norm: bool = param(False, "normalise the units of each hidden layer")
+    training_kernel: TrainingKernel = param(
+        "plain", "fused: all steps in one kernel, for 100 or more networks at once on a Hopper GPU", identity=False
+    )
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> Fit:
         return self.init_fit(key, spec)
@@ -56,16 +61,24 @@ class RMSNetwork(NeuralPolicy):
             predicted = network.of_played(self.predict(key, parameters, batch.contexts), batch.actions)
             return training.mean_squared_error(predicted, batch.rewards)
 
+        if self.reset_learning_rate:
+            fit = fit._replace(updates=jnp.zeros_like(fit.updates))
+        start = role_key(key, "train"), fit, self.training_steps
+        rate = partial(training.decayed, self.learning_rate, self.learning_rate_decay)
         with training.precision_scope(self.training_precision):
-            fit = training.train(
-                role_key(key, "train"),
-                fit._replace(updates=jnp.zeros_like(fit.updates)) if self.reset_learning_rate else fit,
-                self.training_steps,
-                draw=draw,
-                loss=loss,
-                direction=training.rms_direction(self.gradient_clip),
-                rate=partial(training.decayed, self.learning_rate, self.learning_rate_decay),
-            )
+            if self.fuses(fit):
+                fit = fused_training.train(*start, draw=draw, rate=rate, gradient_clip=self.gradient_clip)
+            else:
+                direction = training.rms_direction(self.gradient_clip)
+                fit = training.train(*start, draw=draw, loss=loss, direction=direction, rate=rate)
             batch = draw(role_key(key, "check batch"))
             error = loss(role_key(key, "check"), fit.parameters, batch)
         return fit._replace(parameters=training.or_nan_if_diverged(fit.parameters, error, batch.rewards))
+
+    def fuses(self, fit: Fit) -> bool:
+        """Whether the fused kernel trains it: it knows one kind of network, one loss and TF32 only."""
+        known = type(self).predict is RMSNetwork.predict and self.training_precision == "default"
+        possible = known and fused_training.fits(fit.parameters, self.batch_size)
+        if self.training_kernel == "fused" and not possible:
+            raise UsageError(f"training_kernel=fused {fused_training.LIMITS}")
+        return self.training_kernel == "fused"
