@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from showdown.config import to_json
+from showdown.config import parameters, to_json
 from showdown.errors import UsageError
 from showdown.history import History
 from showdown.policies.dropout import Dropout
@@ -91,7 +91,8 @@ def test_dropout_is_trained_by_the_plain_path():
         policy.fuses(jax.eval_shape(lambda key: policy.init(key, SPEC), KEYS[0]))
 
 
-def test_the_choice_is_not_part_of_the_identity():
+def test_the_choice_is_no_part_of_the_identity_and_not_searched():
     fused = replace(POLICY, training_kernel="fused")
     assert to_json(fused, numerics=True) == to_json(POLICY, numerics=True)
     assert to_json(fused) != to_json(POLICY)
+    assert [each.search for each in parameters(POLICY) if each.field == "training_kernel"] == [None]

@@ -34,7 +34,8 @@ def parameters(value: Any, prefix: str = "") -> list[Parameter]:
         nested += [row for path, member in inside for row in parameters(member, f"{prefix}{path}.")]
         if not inside:
             about = param_of(field)
-            search = about.search or _choices(hints[field.name])
+            numbers_depend = field.metadata.get("identity", True)  # else there is nothing to search for
+            search = about.search or (_choices(hints[field.name]) if numbers_depend else None)
             item = getattr(value, field.name)
             path = prefix + field.name
             own.append(Parameter(path, field.name, type(value).__name__, item, about.explanation, search))
