@@ -66,6 +66,8 @@ bench: install
 	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/torch_step.py
 	$(BIN)/python benchmarks/drift.py
+	$(BIN)/python benchmarks/latency.py
+	$(BIN)/python benchmarks/serve_load.py
 
 # All figures and all eight tables of the paper, small. The regret figure alone is at the paper's horizon.
 FIGURES := docs/figures

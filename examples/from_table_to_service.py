@@ -46,7 +46,8 @@ def made_up(rows: int, path: Path) -> None:
 def stream(agent: Agent, file: Path, label: str, steps: int, seed: int, folder: Path) -> None:
     """Decide about rows in random order, from where the agent is; its rewards come three decisions late."""
     frame = read_table(file).table
-    frame.columns = frame.columns.astype(str)
+    if label not in frame.columns:  # its position
+        label = frame.columns[int(label)]
     order = np.random.default_rng(seed).permutation(len(frame))[:steps]
     waiting: list[tuple[str, float]] = []
     for step in range(agent.decisions, steps):

@@ -15,6 +15,7 @@ may share an agent. docs/deploy.md says how to run one in a service.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable
 from pathlib import Path
 from threading import RLock
@@ -211,11 +212,15 @@ class Agent:
     def warm(self, *, rows: int = 0, draws: int = DRAWS) -> None:
         """Compile all that `choose`, `decide` and `learn` need, and from now on larger refits ahead of their need.
 
-        `rows` makes room for so many observations at once, so that nothing is compiled before they have come.
+        `rows` makes room for so many observations at once, so that nothing is compiled before they have come. What
+        exists by then is taken out of Python's garbage collection (`gc.freeze`): looking through all that compiling
+        leaves behind takes more than 100 ms, in the middle of a request.
         """
         with self._lock:
             self._decider.warm(draws)
             self._learner.warm(rows)
+        gc.collect()
+        gc.freeze()
 
     def wait(self) -> None:
         """Until no refit runs in the background."""
