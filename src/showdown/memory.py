@@ -24,11 +24,11 @@ _SIGNS = ("RESOURCE_EXHAUSTED", "out of memory", "bad_alloc", "failed to allocat
 
 
 def free_bytes() -> int | None:
-    """This process's share of the memory free on the default device, or None where nothing says."""
-    stats = jax.local_devices()[0].memory_stats()
-    if stats and "bytes_limit" in stats:
-        return stats["bytes_limit"] // sharers - stats.get("bytes_in_use", 0)
-    return host_free_bytes(sharers)
+    """This process's share of the memory free on the device that has least, or None where nothing says."""
+    devices = jax.local_devices()
+    stats = [device.memory_stats() or {} for device in devices]
+    free = [each["bytes_limit"] // sharers - each.get("bytes_in_use", 0) for each in stats if "bytes_limit" in each]
+    return min(free) if free else host_free_bytes(sharers * len(devices))  # devices without their own share the host's
 
 
 def is_exhaustion(error: BaseException) -> bool:

@@ -62,6 +62,6 @@ def simulate(
         spec=setting.spec,
         compile_seconds=batches.compile_seconds,
         run_seconds=batches.run_seconds,
-        batch_trials=batches.size,
+        batch_trials=min(batches.size, trials),  # a batch is filled up to share it between devices
         rows=setting.problem.longest(setting.tables),
     )

@@ -90,5 +90,6 @@ def about(concurrent: int = 0) -> About:
             "platform": device.platform,
             "machine": platform.machine(),
             "cores": os.cpu_count(),
+            **({"devices": jax.local_device_count()} if jax.local_device_count() > 1 else {}),
         },
     }

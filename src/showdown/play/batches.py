@@ -98,10 +98,10 @@ def play_trials(
             asked_for = (slice(None), slice(wanted)) if setting.population else slice(wanted)
             batches.diagnostics.append({name: values[asked_for] for name, values in ended.items()})
             first += wanted
-        elif batches.size == 1 or batch_trials is not None:
+        elif batches.size == setting.devices or batch_trials is not None:
             raise TooLargeError(f"memory ran out with {batches.size} trials at a time ({failure.splitlines()[0]})")
         else:
-            batches.size = equal(trials - first, batches.size // 2)
+            batches.size = equal(trials - first, batches.size // 2, setting.devices)
             programs, seconds = compiled(setting, batches.size)
             batches.compile_seconds += seconds
     return batches

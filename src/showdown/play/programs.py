@@ -6,7 +6,7 @@ one size, and the rest (`keys`, `measure`) once for all of them. Only a policy t
 every problem, because it reads past contexts from it. Floats of the policy and the problem are arguments: every preset
 of one structure is served by the same programs.
 
-Trials run in parallel by `vmap`; this is also the place where a batch can be spread over several devices.
+Trials run in parallel by `vmap`, and a batch is spread over the devices of this process; see `devices.py`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numpy as np
 from showdown.keys import trial_keys
 from showdown.play.block import Player
 from showdown.play.compile_once import Job, compiled_once
+from showdown.play.devices import Spread
 from showdown.play.over_trials import begin_episodes, begin_players, make_keys, make_rounds, measure_all, play_rounds
 from showdown.play.segment import Played
 from showdown.play.setting import Setting
@@ -79,13 +80,16 @@ def jobs(setting: Setting, batch: int) -> dict[str, Job]:
     past, way = _past(policy, *world, episodes), (steps, population, setting.propensities)
     each = (batch,) if population is None else (population, batch)
     decided = jax.ShapeDtypeStruct((*each, steps), np.int32), jax.ShapeDtypeStruct(each, bool)
+    job, share = partial(_job, Spread(setting.devices, population is not None)), batch // setting.devices
     return {
-        "begin": _job(begin_episodes)(*world, trial),
-        "rounds": _job(make_rounds, steps, batch)(*world, episodes, first),
-        "seat": _job(begin_players, *about)(policy, trial),
-        "keys": _job(make_keys, steps, population)(players.key, first),
-        "segment": _job(play_rounds, *way, donated=1)(policy, players, keys, rounds, first, *past),
-        "measure": _job(measure_all, population)(rounds, first, horizon, *decided),
+        "begin": job("eet", "t", begin_episodes)(*world, trial),
+        "rounds": job("eete", "t", make_rounds, steps, share)(*world, episodes, first),
+        "seat": job("et", "p", begin_players, *about)(policy, trial),
+        "keys": job("pe", "p", make_keys, steps, population)(players.key, first),
+        "segment": job("eppte" + "eet" * bool(past), "p", play_rounds, *way, donated=1)(
+            policy, players, keys, rounds, first, *past
+        ),
+        "measure": job("teepp", "p", measure_all, population)(rounds, first, horizon, *decided),
     }
 
 
@@ -100,13 +104,21 @@ def _shapes(function: Callable[..., Any], *arguments: Any) -> Any:
     return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), made)
 
 
-def _job(function: Callable[..., Any], *fixed: Any, donated: int | tuple[int, ...] = ()) -> Callable[..., Job]:
+def _job(
+    spread: Spread,
+    led_by: str,
+    gives: str,
+    function: Callable[..., Any],
+    *fixed: Any,
+    donated: int | tuple[int, ...] = (),
+) -> Callable[..., Job]:
     """To compile a function whose first arguments are `fixed`, for other arguments of the shapes it is called with."""
 
     def job(*arguments: Any) -> Job:
         leaves, structure = jax.tree.flatten(arguments)
         kinds = tuple(map(jax.typeof, leaves))  # shape, dtype and weak type
-        key = function, fixed, structure, kinds, jax.default_backend()
-        return Job(key, lambda: jax.jit(partial(function, *fixed), donate_argnums=donated).lower(*arguments))
+        key = function, fixed, structure, kinds, spread, jax.default_backend()
+        program = partial(function, *fixed)
+        return Job(key, lambda: spread.jit(program, led_by, gives, donate_argnums=donated).lower(*arguments))
 
     return job

@@ -48,14 +48,16 @@ def fitting(setting: Setting, trials: int, batch_trials: int | None) -> tuple[Pr
     """The programs of the largest batch that should fit in memory, its size, and the seconds spent on compiling."""
     needs = needs_of(setting)
     check_room(setting, trials, needs)
-    batch = equal(trials, batch_trials or trials_that_fit(needs.in_play))
+    devices = setting.devices
+    batch = equal(trials, batch_trials or devices * trials_that_fit(needs.in_play), devices)
     programs, compile_seconds = compiled(setting, batch)
     here = sum(leaf.nbytes for leaf in jax.tree.leaves(setting.tables))
     while batch_trials is None and (times := memory.excess(programs.segment, here)) > 1:
-        if batch == 1:
+        if batch == devices:
             memory.check_program(programs.segment, here)
             break
-        batch = equal(trials, min(batch // 2, math.floor(batch / times)))  # at least halved: compiling is expensive
+        fewer = min(batch // 2, math.floor(batch / times))  # at least halved: compiling is expensive
+        batch = equal(trials, fewer, devices)
         programs, seconds = compiled(setting, batch)
         compile_seconds += seconds
     return programs, batch, compile_seconds
@@ -68,9 +70,13 @@ def policies_that_fit(setting: Setting) -> int:
     return equal(population, trials_that_fit(needs_of(setting).in_play // population))
 
 
-def equal(trials: int, batch: int) -> int:
-    """The size of equal batches, so that one program serves them all; at most `batch`, at least one trial."""
-    return math.ceil(trials / math.ceil(trials / max(1, min(trials, batch))))
+def equal(trials: int, batch: int, devices: int = 1) -> int:
+    """The size of equal batches, so that one program serves them all; at most `batch`, at least one trial.
+
+    Of several devices each gets as many: up to a multiple of them, with trials that nobody asked for.
+    """
+    size = math.ceil(trials / math.ceil(trials / max(1, min(trials, batch))))
+    return devices * math.ceil(size / devices)
 
 
 def check_room(setting: Setting, trials: int, needs: Needs) -> None:

@@ -10,6 +10,7 @@ import jax
 from showdown.config import canonical, to_json
 from showdown.errors import UsageError
 from showdown.keys import trial_keys
+from showdown.play.devices import everywhere, usable
 from showdown.play.segment import segment_length
 from showdown.policy import Policy
 from showdown.problem import Problem, ProblemSpec, Tables
@@ -21,11 +22,12 @@ LONGEST = 2**31 - 2  # steps are counted in int32
 class Setting:
     policy: Policy  # or several of one structure, stacked: see `population`
     problem: Problem
-    tables: Tables  # on the device
+    tables: Tables  # on each device
     spec: ProblemSpec
     steps: int  # of one segment
     segments: int
     population: int | None = None  # how many policies `policy` stacks along the first axis of its leaves; None: not one
+    devices: int = 1  # that a batch of trials is spread over
     propensities: bool = False  # whether those of the actions are kept
 
     @property
@@ -62,13 +64,14 @@ def prepare(
         raise UsageError(f"a horizon of {problem.horizon} steps is longer than the {LONGEST} that can be counted")
     if batch_trials is not None and batch_trials < 1:
         raise UsageError(f"batch_trials must be at least 1, not {batch_trials}")
-    tables = jax.device_put(problem.load() if tables is None else tables)
+    devices = usable(batch_trials or trials)
+    tables = everywhere(problem.load() if tables is None else tables, devices)
     spec = problem.spec(tables)
     if spec.num_actions < 2:
         raise UsageError(f"there is nothing to choose between: the problem has {spec.num_actions} action")
     steps = segment_length(policy, problem.horizon, segment_steps)
     segments = math.ceil(problem.horizon / steps)
-    return Setting(policy, problem, tables, spec, steps, segments, propensities=propensities)
+    return Setting(policy, problem, tables, spec, steps, segments, propensities=propensities, devices=devices)
 
 
 def problem_identity(problem: Problem) -> str:
