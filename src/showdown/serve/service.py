@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -34,6 +33,7 @@ class Service:
         self._saved: tuple[int, int] | None = None  # decisions and observations at the last save
         self._saved_at: float | None = None
         self._failed_saves = 0
+        self.not_saved = ""  # why the last save failed, where it did
 
     async def ask(self, function: Callable[..., T], *arguments: Any) -> T:
         """Call the agent in its thread."""
@@ -50,11 +50,10 @@ class Service:
     async def save_now_and_then(self) -> None:
         while True:
             await asyncio.sleep(self._save_every)
-            with suppress(ShowdownError):  # it was said; the next save may work
-                await asyncio.to_thread(self.save)
+            await asyncio.to_thread(self.save)
 
     def save(self) -> None:
-        """Save what has changed since the last time."""
+        """Save what has changed since the last time. A failure is said and counted; the next save may work."""
         now = self.agent.decisions, self.agent.observations
         if now == self._saved:
             return
@@ -62,18 +61,17 @@ class Service:
             self.agent.save(self.file)
         except ShowdownError as error:
             self._failed_saves += 1
+            self.not_saved = str(error)
             self._say(f"not saved: {error}")
-            raise
-        self._saved, self._saved_at = now, time.time()
+            return
+        self._saved, self._saved_at, self.not_saved = now, time.time(), ""
 
     def close(self) -> None:
         """Let what was asked be answered, then save."""
         self._thread.shutdown()
         self.agent.wait()
-        try:
-            self.save()
-        finally:
-            self.agent.close()
+        self.save()
+        self.agent.close()
 
     # What can be watched
 

@@ -10,7 +10,7 @@ import typer
 
 from showdown.cli import console
 from showdown.cli.load import LOAD, load_files
-from showdown.errors import UsageError
+from showdown.errors import ShowdownError, UsageError
 
 TOKEN = "SHOWDOWN_TOKEN"
 SHORTEST = 16  # characters of a token
@@ -71,6 +71,8 @@ def serve_command(
             console.data(f"token: {token}")
         console.finish()
         run(build(service, token), listener, limits)
+        if service.not_saved:
+            raise ShowdownError(f"stopped after {agent.decisions} decisions, and not saved: {service.not_saved}")
         console.data(f"stopped after {agent.decisions} decisions; saved to {kept}")
 
 

@@ -1,0 +1,80 @@
+"""Parts of the server that need no process: saving, waiting requests, metrics, and the file it starts from."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
+
+from showdown.agent import Agent
+from showdown.data.encode_counts import MOST_COLUMNS, REST, EncodeCounts
+from showdown.errors import UsageError
+from showdown.policies import policies
+from showdown.serve import metrics
+from showdown.serve.answers import LONGEST, BusyError, short
+from showdown.serve.limits import Limits
+from showdown.serve.service import Service
+from showdown.serve.start import default_save, open_agent, policy_name
+from showdown.serve.strict_json import strict
+
+
+@pytest.fixture
+def agent() -> Agent:
+    return Agent(policies.get("Uniform"), context_dim=1, num_actions=2)
+
+
+def service(agent: Agent, path, **limits) -> tuple[Service, list[str]]:
+    said: list[str] = []
+    return Service(agent, "Uniform", path, save_every=1000, limits=Limits(**limits), say=said.append), said
+
+
+def test_a_save_that_fails_is_said_and_the_next_one_works(agent, tmp_path):
+    mine, said = service(agent, tmp_path / "later" / "agent.npz")
+    agent.decide([0.5])
+    mine.save()
+    assert "cannot write" in mine.not_saved
+    assert len(said) == 1
+    assert "showdown_failed_saves 1" in mine.metrics()
+    (tmp_path / "later").mkdir()
+    mine.close()
+    assert (mine.not_saved, Agent.load(mine.file).decisions) == ("", 1)
+
+
+def test_requests_beyond_those_that_may_wait_are_refused(agent, tmp_path):
+    mine, _ = service(agent, tmp_path / "agent.npz", waiting=0)
+    with pytest.raises(BusyError, match="try again later"):
+        asyncio.run(mine.ask(agent.choose, [0.5]))
+    mine.close()
+
+
+def test_a_saved_agent_is_gone_on_with_where_it_was_saved_last(agent, tmp_path):
+    first, later = tmp_path / "first.npz", tmp_path / "later.npz"
+    agent.save(first)
+    assert default_save(first) == first
+    agent.decide([0.5])
+    agent.save(later)
+    opened = open_agent(first, later, journal=None, background=False, new={})
+    assert (opened.decisions, policy_name(opened)) == (1, "Uniform")
+    with pytest.raises(UsageError, match="cannot read"):
+        default_save(tmp_path / "none.json")
+
+
+def test_what_comes_from_clients_is_bounded():
+    counts = EncodeCounts()
+    for number in range(MOST_COLUMNS + 5):
+        counts.add("new_columns", f"made up {number}" + "x" * 1000)
+    assert len(counts.new_columns) == MOST_COLUMNS + 1
+    assert counts.new_columns[REST] == 5
+    assert len(short("a\n" * 10_000)) == LONGEST + 1
+    (line,) = [line for line in metrics.agent_lines({"encoder": {"missing": {'a"\n\\': 2}}}) if line[0] != "#"]
+    assert line == 'showdown_encoder_missing_total{column="a\\"\\n\\\\"} 2'
+
+
+def test_json_is_strict():
+    assert strict(b'{"a": [1, 2.5, null, "x"]}') == {"a": [1, 2.5, None, "x"]}
+    for bad in (b"NaN", b"[Infinity]", b"1e999", b"9" * 40, b"[" * 5000, b"{'a': 1}", b""):
+        with pytest.raises(json.JSONDecodeError):
+            strict(bad)
