@@ -207,6 +207,7 @@ def test_killed_and_stopped_nothing_is_lost(client, folder):
 
 
 def test_a_token_that_cannot_be_used_and_a_file_that_is_none(showdown, tmp_path, folder, monkeypatch):
+    monkeypatch.setenv("XLA_FLAGS", os.environ.get("XLA_FLAGS", ""))  # the command sets it; other tests must not see it
     monkeypatch.setenv("SHOWDOWN_TOKEN", "short")
     assert "at least 16" in showdown("serve", str(folder / "agent.json")).err
     monkeypatch.delenv("SHOWDOWN_TOKEN")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 
 import pytest
 
 pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
 
-from showdown.agent import Agent
+from showdown.agent import Agent, compute_in_one_thread
 from showdown.data.encode_counts import MOST_COLUMNS, REST, EncodeCounts
 from showdown.errors import UsageError
 from showdown.policies import policies
@@ -78,3 +79,10 @@ def test_json_is_strict():
     for bad in (b"NaN", b"[Infinity]", b"1e999", b"9" * 40, b"[" * 5000, b"{'a': 1}", b""):
         with pytest.raises(json.JSONDecodeError):
             strict(bad)
+
+
+def test_one_thread_is_asked_for_once(monkeypatch):
+    monkeypatch.setenv("XLA_FLAGS", "--xla_something=1")
+    compute_in_one_thread()
+    compute_in_one_thread()
+    assert os.environ["XLA_FLAGS"] == "--xla_something=1 --xla_cpu_multi_thread_eigen=false"

@@ -3,6 +3,15 @@
 from showdown.agent.agent import Agent
 from showdown.agent.decision import Decision, UnknownDecisionError
 from showdown.agent.kept_history import Reservoir, Window
+from showdown.agent.one_thread import compute_in_one_thread
 from showdown.agent.propensity import Probabilities
 
-__all__ = ["Agent", "Decision", "Probabilities", "Reservoir", "UnknownDecisionError", "Window"]
+__all__ = [
+    "Agent",
+    "Decision",
+    "Probabilities",
+    "Reservoir",
+    "UnknownDecisionError",
+    "Window",
+    "compute_in_one_thread",
+]

@@ -50,6 +50,7 @@ def serve_command(
         from showdown.serve.run import address_of, listening, run
     except ImportError as error:
         raise UsageError(f"serve needs FastAPI and uvicorn: pip install 'bandit-showdown[serve]' ({error})") from None
+    from showdown.agent import compute_in_one_thread
     from showdown.bench.locks import LOCK, locked
     from showdown.serve.limits import Limits
     from showdown.serve.service import Service
@@ -61,6 +62,8 @@ def serve_command(
     with locked(kept.with_name(f"{LOCK}{kept.name}"), wait=False) as alone, listening(host, port) as listener:
         if not alone:
             raise UsageError(f"another process serves {kept} already")
+        if background:
+            compute_in_one_thread()
         new = {"remember": remember, "seed": seed}
         agent = open_agent(file, kept, journal=journal, background=background, new=new)
         agent.warm(rows=rows)
