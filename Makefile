@@ -91,4 +91,4 @@ figures: install
 			>>$(FIGURES)/tables.md || exit 1; done
 
 clean:
-	rm -rf $(VENV) .venv-bench .venv-torch .venv-constraints results .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-bench .venv-torch .venv-s3 .venv-constraints results .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
