@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from dataclasses import dataclass
 
+import jax
 from jax.stages import Compiled, Lowered
 
 
@@ -20,38 +22,53 @@ class Job:
 
 
 _programs: dict[Hashable, Future[Compiled]] = {}  # finished, or being compiled
+_seconds: dict[Hashable, float] = {}  # of programs that were compiled ahead, until their first use
 _lock = threading.Lock()
 
 
 def compiled_once(job: Job) -> tuple[Compiled, float]:
-    """The program, and the seconds that this call spent on compiling it: 0 if another call did.
+    """The program, and the seconds it took to compile; 0 if an earlier call was given them.
 
     Waits for a thread that is compiling it.
     """
-    future, seconds = _found(job)
-    return future.result(), seconds
+    future = _compile(job)
+    program = future.result()
+    return program, _seconds.pop(job.key, 0.0)
 
 
-def compile_unless_known(job: Job) -> float:
-    """Like `compiled_once`, without waiting for another thread; returns the seconds."""
-    return _found(job)[1]
+def compile_ahead(job: Job) -> None:
+    """For a later `compiled_once`. Does not wait for another thread that is compiling the same."""
+    _compile(job)
 
 
 def is_known(job: Job) -> bool:
+    """Whether it is compiled, or being compiled."""
     return job.key in _programs
 
 
-def _found(job: Job) -> tuple[Future[Compiled], float]:
+def _compile(job: Job) -> Future[Compiled]:
+    mine: Future[Compiled] = Future()
     with _lock:
-        known = _programs.get(job.key)
-        future = _programs.setdefault(job.key, Future())
-    if known is not None:
-        return known, 0.0
+        future = _programs.setdefault(job.key, mine)
+    if future is not mine:
+        return future
     began = time.perf_counter()
     try:
-        future.set_result(job.lower().compile())
+        program = job.lower().compile(_options())
     except BaseException as error:
-        del _programs[job.key]  # not known: the next one to ask tries again
-        future.set_exception(error)
+        del _programs[job.key]  # the next one to ask tries again
+        mine.set_exception(error)
         raise
-    return future, time.perf_counter() - began
+    _seconds[job.key] = time.perf_counter() - began
+    mine.set_result(program)
+    return mine
+
+
+def _options() -> dict[str, str | bool] | None:
+    """On a GPU, XLA tries several kernels of each product before it takes one, unless this or the user says no.
+
+    That took most of the time of compiling and gained nothing for products as small as these (docs/performance.md).
+    """
+    if jax.default_backend() != "gpu" or "xla_gpu_autotune_level" in os.environ.get("XLA_FLAGS", ""):
+        return None
+    return {"xla_gpu_autotune_level": "0"}

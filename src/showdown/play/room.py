@@ -46,21 +46,27 @@ def needs_of(setting: Setting) -> Needs:
 
 def fitting(setting: Setting, trials: int, batch_trials: int | None) -> tuple[Programs, int, float]:
     """The programs of the largest batch that should fit in memory, its size, and the seconds spent on compiling."""
-    needs = needs_of(setting)
-    check_room(setting, trials, needs)
-    devices = setting.devices
-    batch = equal(trials, batch_trials or devices * trials_that_fit(needs.in_play), devices)
+    batch = first_batch(setting, trials, batch_trials)
     programs, compile_seconds = compiled(setting, batch)
-    here = sum(leaf.nbytes for leaf in jax.tree.leaves(setting.tables))
+    taken = setting.tables if setting.policy.refit_every else ()  # as arguments of a segment
+    here = sum(leaf.nbytes for leaf in jax.tree.leaves(taken))
     while batch_trials is None and (times := memory.excess(programs.segment, here)) > 1:
-        if batch == devices:
+        if batch == setting.devices:
             memory.check_program(programs.segment, here)
             break
         fewer = min(batch // 2, math.floor(batch / times))  # at least halved: compiling is expensive
-        batch = equal(trials, fewer, devices)
+        batch = equal(trials, fewer, setting.devices)
         programs, seconds = compiled(setting, batch)
         compile_seconds += seconds
     return programs, batch, compile_seconds
+
+
+def first_batch(setting: Setting, trials: int, batch_trials: int | None) -> int:
+    """The largest batch that should fit by what trials carry; what else they need is known after compiling."""
+    needs = needs_of(setting)
+    check_room(setting, trials, needs)
+    devices = setting.devices
+    return equal(trials, batch_trials or devices * trials_that_fit(needs.in_play), devices)
 
 
 def policies_that_fit(setting: Setting) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, overload
 
 from showdown.bench.compilation_cache import use_compilation_cache
+from showdown.bench.compile_ahead import CompileAhead
 from showdown.bench.engine import Engine, Limits, Result
 from showdown.bench.plan import Planned
 from showdown.bench.play_cell import play_cell
@@ -20,13 +21,18 @@ class Local:
 
     def run(self, planned: Iterable[Planned], limits: Limits) -> Iterator[Result]:
         self.prepare()
-        claimed_by_others = []
-        for item in planned:
-            result = self.result(item, limits, wait=False)
-            if result is None:
-                claimed_by_others.append(item)
-            else:
-                yield result
+        planned, claimed_by_others = list(planned), []
+        ahead = CompileAhead([item.cell for item in planned if not item.done], limits)
+        try:
+            for item in planned:
+                ahead.before(item.cell)
+                result = self.result(item, limits, wait=False)
+                if result is None:
+                    claimed_by_others.append(item)
+                else:
+                    yield result
+        finally:  # also when nobody wants more results
+            ahead.close()
         for item in claimed_by_others:
             yield self.result(item, limits, wait=True)
 

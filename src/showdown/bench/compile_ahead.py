@@ -1,0 +1,75 @@
+"""Compile what the next cells need in several threads, since XLA compiles one program mostly on one core.
+
+On a CPU the programs of several cells are compiled together before the first of them is played: nothing is compiled
+while a cell is being timed. On an accelerator the next cells are compiled on the host while the device plays.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import replace
+
+import jax
+
+from showdown.bench.cell import Cell
+from showdown.bench.engine import Limits
+from showdown.play.compile_once import Job, compile_ahead, is_known
+from showdown.play.programs import jobs
+from showdown.play.room import first_batch
+from showdown.play.setting import prepare
+
+MOST_THREADS = 8  # each may need hundreds of megabytes
+PROGRAMS_PER_THREAD = 8  # compiled together on a CPU: enough that no thread waits long for the last of them
+CELLS_AHEAD = 2  # compiled while an accelerator plays
+
+
+class CompileAhead:
+    def __init__(self, cells: Sequence[Cell], limits: Limits, threads: int | None = None) -> None:
+        self.cells, self.limits = cells, limits
+        self.position = {cell.hash: number for number, cell in enumerate(cells)}
+        self.begun = 0  # cells whose programs are compiled, or being compiled
+        self.threads = threads or min(MOST_THREADS, _cores())
+        self.pool = ThreadPoolExecutor(self.threads, "compile")
+
+    def before(self, cell: Cell) -> None:
+        """Call it before each cell is played, in their order. What fails here fails again there, which says why."""
+        number = self.position.get(cell.hash)
+        if number is None or self.limits.cell_seconds is not None:  # which compiling counts towards
+            return
+        if jax.default_backend() != "cpu":
+            self._begin(number, number + 1 + CELLS_AHEAD)
+        elif number >= self.begun and self.threads > 1:
+            if self.limits.progress is not None:
+                self.limits.progress(cell, 0)  # it has begun
+            wait(self._begin(number, len(self.cells), self.threads * PROGRAMS_PER_THREAD))
+
+    def close(self) -> None:
+        """Begin nothing more; what is being compiled cannot be stopped."""
+        self.pool.shutdown(wait=False, cancel_futures=True)
+
+    def _begin(self, first: int, end: int, most: int | None = None) -> list[Future[None]]:
+        """Compile for the cells from `first` to before `end` that were not begun, or until it is `most` programs."""
+        futures: list[Future[None]] = []
+        self.begun = max(self.begun, first)
+        while self.begun < min(end, len(self.cells)) and (most is None or len(futures) < most):
+            new = [job for job in self._jobs(self.cells[self.begun]) if not is_known(job)]
+            futures += [self.pool.submit(compile_ahead, job) for job in new]
+            self.begun += 1
+        return futures
+
+    def _jobs(self, cell: Cell) -> list[Job]:
+        try:
+            setting = prepare(cell.policy, cell.problem, trials=cell.trials, batch_trials=self.limits.batch_trials)
+            batch = first_batch(setting, cell.trials, self.limits.batch_trials)
+            if setting.devices == 1:  # so that no job keeps the data in memory; on several, it says where they are
+                setting = replace(setting, tables=jax.eval_shape(lambda tables: tables, setting.tables))
+            return list(jobs(setting, batch).values())
+        except Exception:  # of a policy or a problem, whatever it may be: playing the cell meets it again
+            return []
+
+
+def _cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
