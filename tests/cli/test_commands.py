@@ -76,8 +76,16 @@ def test_lists_are_grouped_and_wrapped_at_words(showdown):
     assert max(map(len, lines)) <= 120
     assert lines[0] == "Uniform"
     assert "Neural linear" in lines
+    assert "BBB" in lines
     assert lines.index("Linear") < lines.index("Greedy network")
     assert "From data" in showdown("list", "problems").out
+
+
+def test_a_preset_that_differs_by_a_wrapper_alone_is_not_called_the_same(showdown):
+    told = {row["name"]: row["summary"] for row in showdown("list", "policies", "--json").json}
+    assert told["LinFullPost-Duel"] == "LinFullPost wrapped in Duel"
+    assert told["EpsGreedyRMS"].endswith("Wrapped in EpsilonGreedy.")
+    assert told["RMS2"] == "the same as RMS"
 
 
 def test_tables_have_colours_on_a_terminal_only(capsys, monkeypatch):

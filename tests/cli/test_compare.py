@@ -40,8 +40,10 @@ def test_two_policies_problem_by_problem_and_over_all(showdown, results):
 
 def test_the_text_names_the_better_one_and_ends_with_a_sentence(showdown, results):
     lines = showdown("compare", "LinFullPost", "LinGreedy", str(results), "--problem", "wheel-0.7").out.splitlines()
-    assert lines[0] == "cumulative regret, LinFullPost minus LinGreedy, paired over trials (less is better)"
-    assert lines[4].startswith("wheel-0.7 (% of Uniform)")
+    assert (
+        lines[0] == "cumulative regret, % of Uniform: LinFullPost minus LinGreedy, paired over trials (less is better)"
+    )
+    assert lines[4].startswith("wheel-0.7  ")
     assert lines[4].endswith("12/0/0  LinFullPost")
     assert "LinFullPost is better than LinGreedy on wheel-0.7 (LinFullPost: -3" in lines[6]
 

@@ -13,6 +13,8 @@ from showdown.analysis.verdict import Rival, Verdict
 from showdown.bench.store import Store
 from showdown.errors import UsageError
 from showdown.policies import policies
+from showdown.recommendation.answer import Recommendation
+from showdown.recommendation.board import FAILED, OUT_OF_TIME, Standing
 from showdown.recommendation.budget import seconds_of
 from showdown.recommendation.candidates import candidates
 from showdown.recommendation.measure import Cost
@@ -143,3 +145,31 @@ def test_a_cheaper_method_is_chosen_only_if_it_is_as_good():
     assert chosen(0.002) == "Cheap"
     assert chosen(0.002, seconds=1.5e-4) == "Best"  # not much faster
     assert chosen(0.05) == "Best"  # tied after a few trials, and five points behind
+
+
+def test_methods_that_were_not_judged_are_counted_in_the_advice(tmp_path):
+    found = Recommendation(
+        policy="A",
+        verdict=Verdict(
+            metric="accuracy", title="accuracy", smaller_is_better=False, unit="", problems=("x",), best="A", value=0.7
+        ),
+        metric="accuracy",
+        rows=300,
+        horizon=300,
+        commonest_action="x",
+        costs={},
+        standings=(
+            Standing("A", value=0.7, low=0.6, high=0.8, trials=2),
+            Standing("B", status=OUT_OF_TIME),
+            Standing("C", status=OUT_OF_TIME),
+            Standing("D", status=FAILED, reason="a fault"),
+            Standing("Uniform", trials=2),
+        ),
+        seconds=60,
+        folder=tmp_path,
+        agent_file=tmp_path / "agent.json",
+    )
+    assert found.lines[0].startswith("Use A (3 of 4 methods could not be judged): share of right answers 70.0 %")
+    assert "not judged: D (a fault)" in found.lines
+    assert "not judged, out of time: B and C; the same command with a longer --budget plays them too" in found.lines
+    assert found.lines[-1] == f"serve it: showdown serve {tmp_path / 'agent.json'}"

@@ -60,6 +60,7 @@ def test_numbers_are_those_of_the_tables(page):
     assert (cell(page, "LinGreedy", "wheel-0.5")["front"], exact["stuck"]) == (False, 0)
     by_name = {policy["name"]: policy for policy in page["policies"]}
     assert by_name["LinGreedy"]["mean_rank"]["cumulative"] == 1.5  # among those that played both problems
+    assert by_name["LinGreedy"]["ranks"]["cumulative"] == [1, 2]  # what boxes are drawn of: the mean lies among them
     assert by_name["LinGreedy"]["family"] == "Linear greedy"
 
 
@@ -230,6 +231,18 @@ def test_the_rank_test_leaves_out_who_did_not_play_everything(stored, tmp_path):
     assert [entry["rank"] for entry in test["order"]] == [1, 2, 3]
     assert test["left_out"] == ["LinPost"]
     assert len(test["problems"]) == 3
+
+
+def test_the_rank_test_is_over_what_the_mean_ranks_are(stored, tmp_path):
+    names = ("Uniform", "LinPost", "LinGreedy", "LinFullPost")
+    cells = {(name, f"wheel-{delta}"): [9.0 - i] * 2 for i, name in enumerate(names) for delta in (0.5, 0.7, 0.9)}
+    cells |= {("LinPost", "wheel-0.95"): [1.0, 2.0], ("RMS", "wheel-0.5"): [1.0, 2.0]}
+    page = collect(stored(tmp_path, cells), command="")
+    test = page["rank_tests"]["cumulative"]
+    assert [entry["policy"] for entry in test["order"]] == ["LinFullPost", "LinGreedy", "LinPost"]
+    assert (len(test["problems"]), test["left_out"]) == (3, ["RMS"])
+    ranks = {policy["name"]: policy["ranks"]["cumulative"] for policy in page["policies"]}
+    assert (ranks["LinPost"], ranks["RMS"]) == ([3, 3, 3], [])
 
 
 def test_a_configuration_is_read_layer_by_layer(folder):

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from showdown.analysis.build_table import build_table
-from showdown.analysis.cautions import Bending, CatchingUp, FewTrials, ShortHorizon, UnequalCoverage, WarmUp
+from showdown.analysis.cautions import (
+    Bending,
+    CatchingUp,
+    FewTrials,
+    ShortHorizon,
+    UnequalCoverage,
+    UnsharedProblems,
+    WarmUp,
+)
 from showdown.analysis.facts import Fact, facts_of
 from showdown.analysis.judge import judge
 from showdown.analysis.request import Request
@@ -42,12 +50,20 @@ def test_each_doubt_is_found(frame_of):
     frame = frame_of({("A", "x"): [1, 2, 3], ("B", "x"): [1, 2, 3], ("B", "y"): [1, 2, 3], ("C", "y"): [1, 2, 3]})
     facts = {cell: fact(rows=400, warm_up=25, quarters=noisy(99, 60, 40, 20)) for cell in frame["cell"]}
     found = cautions(frame, facts)
-    assert kinds(found) == {ShortHorizon, Bending, WarmUp, FewTrials, UnequalCoverage}
+    assert kinds(found) == {ShortHorizon, Bending, WarmUp, FewTrials, UnequalCoverage, UnsharedProblems}
     told = "\n".join(map(str, found))
     assert "not played to the end: x (100 of 400 steps), y (100 of 400 steps)" in told
     assert "A on x (25 of 100)" in told
     assert "fewer than 10 trials on x, y (3)" in told
-    assert "A (1 of 2), C (1 of 2)" in told
+    assert "lack problems that the others played: C (1 of 2)" in told
+
+
+def test_a_ranked_policy_is_not_said_to_be_unranked(frame_of):
+    both = {(name, problem): [1, 2, 3] for name in "AB" for problem in "xy"}
+    found = judge(frame_of({**both, ("A", "z"): [1, 2, 3], ("C", "x"): [1, 2, 3]}), {})
+    assert found.problems == ("x", "y")
+    assert "not ranked, since they lack problems that the others played: C (1 of 3)" in found.warnings
+    assert "ranked over 2 of 3 problems, without z, which not all ranked methods played" in found.warnings
 
 
 def test_a_straight_curve_is_hardly_ever_called_bending():

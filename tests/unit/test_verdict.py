@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from scipy import stats
 
 from showdown.analysis.coverage import coverage
 from showdown.analysis.verdict import verdict
-from showdown.analysis.with_best import difference, with_best
+from showdown.analysis.with_best import difference, interval, with_best
 
 
 @pytest.fixture
@@ -89,6 +90,18 @@ def test_two_problems_never_give_a_winner(drawn):
     means = {(name, problem): 100 + 50 * "AB".index(name) for problem in "xy" for name in "AB"}
     found = verdict(drawn(means))
     assert (found.best, found.tied, found.test) == ("A", ("B",), "sign test")
+
+
+def test_ranks_and_per_cent_have_two_decimals(drawn):
+    several = verdict(drawn({(name, f"p{i}"): 100 + 10 * "ABC".index(name) for i in range(3) for name in "ABC"}))
+    assert "(1.00, 95 % interval 1.00 to " in several.sentence
+    one = verdict(drawn({("Uniform", "x"): 300, ("A", "x"): 100, ("B", "x"): 200}))
+    assert re.search(r"\(33\.\d\d % of Uniform, 95 % interval \d\d\.\d\d to \d\d\.\d\d\)", one.sentence)
+
+
+def test_an_interval_of_a_share_ends_at_0_and_1():
+    assert interval(pd.Series([0.7, 0.9]), is_share=True) == (0.0, 1.0)
+    assert interval(pd.Series([0.7, 0.9]))[1] > 1
 
 
 def test_one_trial_gives_no_best(frame_of):

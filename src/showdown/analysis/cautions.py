@@ -75,11 +75,22 @@ class FewTrials(Caution):
 
 @dataclass(frozen=True)
 class UnequalCoverage(Caution):
-    """items: (policy, problems that it played, problems in all)."""
+    """items: (policy, problems that it played, problems in all), of policies that are not ranked."""
 
     def __str__(self) -> str:
         each = _named(f"{policy} ({played} of {total})" for policy, played, total in self.items)
-        return f"not played on all problems, so not ranked with the others: {each}"
+        return f"not ranked, since they lack problems that the others played: {each}"
+
+
+@dataclass(frozen=True)
+class UnsharedProblems(Caution):
+    """items: problems that are left out of the ranks, since not all ranked policies played them."""
+
+    total: int  # problems in all
+
+    def __str__(self) -> str:
+        over = f"ranked over {self.total - len(self.items)} of {self.total} problems"
+        return f"{over}, without {_named(self.items)}, which not all ranked methods played"
 
 
 @dataclass(frozen=True)

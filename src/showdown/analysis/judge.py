@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from showdown.analysis.cautions import Caution, FewTrials, UnequalCoverage
+from showdown.analysis.cautions import Caution, FewTrials, UnequalCoverage, UnsharedProblems
 from showdown.analysis.facts import Facts
 from showdown.analysis.validity import catching_up, cautions, few_trials, no_times, unequal_coverage
 from showdown.analysis.verdict import Verdict, verdict
@@ -47,8 +47,9 @@ def _cautions(rows: pd.DataFrame, facts: Facts, found: Verdict) -> list[Caution]
     meant = rows[rows["problem"].isin(found.problems) & ~rows["policy"].isin(found.left_out)]
     leading = meant if found.best is None else meant[meant["policy"].isin(found.ties)]
     # few trials are enough for a policy that they put clearly behind, and coverage is about all policies
-    doubts = [caution for caution in cautions(meant, facts) if not isinstance(caution, FewTrials | UnequalCoverage)]
-    doubts += [caution for caution in (few_trials(leading), unequal_coverage(rows)) if caution.items]
+    others = FewTrials | UnequalCoverage | UnsharedProblems
+    doubts = [caution for caution in cautions(meant, facts) if not isinstance(caution, others)]
+    doubts += [caution for caution in (few_trials(leading), *unequal_coverage(rows)) if caution.items]
     if found.best is not None and len(found.problems) == 1:
         crossing = catching_up(meant, facts, found.best, [rival.policy for rival in found.rivals])
         doubts = [*([crossing] if crossing.items else []), *doubts]

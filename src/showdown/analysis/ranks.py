@@ -24,10 +24,14 @@ def ranks(summary: pd.DataFrame) -> pd.DataFrame:
 
 def comparable_ranks(summary: pd.DataFrame, problems: Sequence[str] = RANKED_PROBLEMS) -> pd.DataFrame:
     """`mean_ranks` of the policies that played the same problems (see `coverage.py`), among each other."""
+    return mean_ranks(comparable(summary, problems), problems)
+
+
+def comparable(summary: pd.DataFrame, problems: Sequence[str]) -> pd.DataFrame:
+    """The rows that ranks can be taken over: of policies that all played the same problems."""
     cells = summary[summary["problem"].isin(problems)]
     found = coverage(cells)
-    both = cells["policy"].isin(found.policies) & cells["problem"].isin(found.problems)
-    return mean_ranks(cells[both], found.problems)
+    return cells[cells["policy"].isin(found.policies) & cells["problem"].isin(found.problems)]
 
 
 def mean_ranks(summary: pd.DataFrame, problems: Sequence[str] = RANKED_PROBLEMS) -> pd.DataFrame:

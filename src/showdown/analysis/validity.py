@@ -26,6 +26,7 @@ from showdown.analysis.cautions import (
     NoTimes,
     ShortHorizon,
     UnequalCoverage,
+    UnsharedProblems,
     WarmUp,
 )
 from showdown.analysis.coverage import REFERENCES, coverage
@@ -45,7 +46,7 @@ def cautions(frame: pd.DataFrame, facts: Facts | None = None) -> list[Caution]:
     found: list[Caution] = []
     if facts is not None:
         found += [_short(cells, facts), _bending(cells, facts), _warm_up(cells, facts)]
-    found += [_few_trials(cells), _unequal(cells)]
+    found += [_few_trials(cells), *_unequal(cells)]
     return [caution for caution in found if caution.items]
 
 
@@ -53,7 +54,7 @@ def few_trials(frame: pd.DataFrame) -> Caution:
     return _few_trials(_cells(frame))
 
 
-def unequal_coverage(frame: pd.DataFrame) -> Caution:
+def unequal_coverage(frame: pd.DataFrame) -> list[Caution]:
     return _unequal(_cells(frame))
 
 
@@ -121,13 +122,15 @@ def _few_trials(cells: list[dict[str, Any]]) -> Caution:
     return FewTrials(tuple((cell["policy"], cell["problem"], int(cell["trials"])) for cell in few), FEWEST_TRIALS)
 
 
-def _unequal(cells: list[dict[str, Any]]) -> Caution:
+def _unequal(cells: list[dict[str, Any]]) -> list[Caution]:
+    """Which policies are not ranked, and over which problems nobody is."""
     if not cells:
-        return UnequalCoverage(())
+        return []
     found = coverage(pd.DataFrame(cells))
-    return UnequalCoverage(
-        tuple((policy, played, found.total) for policy, played in found.played.items() if played < found.total)
-    )
+    lacking = tuple((policy, found.played[policy], found.total) for policy in found.left_out)
+    problems = dict.fromkeys(cell["problem"] for cell in cells)
+    unshared = tuple(name for name in problems if found.problems and name not in found.problems)
+    return [UnequalCoverage(lacking), UnsharedProblems(unshared, found.total)]
 
 
 def no_times(frame: pd.DataFrame, facts: Facts) -> str:

@@ -151,7 +151,7 @@ def _one_problem(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, A
     worse = 1 if metric.smaller_is_better else -1
     scale, unit = _scale(values, metric)
     best, others = with_best(methods, metric.smaller_is_better)
-    low, high = interval(values[best])
+    low, high = interval(values[best], metric.is_share)
     if math.isnan(low) or any(math.isnan(found.low) for found in others.values()):
         return {"best": None, "reason": "a single trial gives no interval", "unit": metric.unit}
     against = {name: values[name] for name in values if name in REFERENCES}

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from showdown.analysis.summary import BASELINE
+from showdown.analysis.verdict import RANK_UNIT, Verdict
 from showdown.metrics import COMMONEST
-
-if TYPE_CHECKING:
-    from showdown.analysis.verdict import Verdict
 
 NAMED = 4  # ties that are named; the others are counted
 
@@ -20,9 +16,8 @@ def sentence(verdict: Verdict) -> str:
     superlative = f"the {'lowest' if verdict.smaller_is_better else 'highest'} {verdict.title}"
     several = len(verdict.problems) > 1
     has = f"the best mean rank by {verdict.title}" if several else superlative
-    number = (
-        f"{_number(verdict.value)}{_unit(verdict)}, 95 % interval {_number(verdict.low)} to {_number(verdict.high)}"
-    )
+    value, low, high = (_number(number, verdict.unit) for number in (verdict.value, verdict.low, verdict.high))
+    number = f"{value}{_unit(verdict)}, 95 % interval {low} to {high}"
     if not verdict.tied:
         others = len(verdict.rivals)
         claim = f"{verdict.best} has {has} {where} ({number})"
@@ -57,8 +52,11 @@ def _unit(verdict: Verdict) -> str:
     return "" if len(verdict.problems) > 1 else f" {verdict.unit}"
 
 
-def _number(value: float | None) -> str:
-    return "?" if value is None else f"{value:.4g}"
+def _number(value: float | None, unit: str) -> str:
+    """Per cent and ranks to two decimals, so that the ends of an interval have as many as the mean."""
+    if value is None:
+        return "?"
+    return f"{value:.2f}" if unit.startswith("%") or unit == RANK_UNIT else f"{value:.4g}"
 
 
 def _p(verdict: Verdict) -> str:

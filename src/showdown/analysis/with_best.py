@@ -92,15 +92,16 @@ def _partly(samples: Pair, shared: Pair) -> tuple[float, float, float]:
     return float(samples[0].mean() - samples[1].mean()), error, max(freedom, 1.0)
 
 
-def interval(values: pd.Series) -> tuple[float, float]:
-    """The 95 % t interval of a mean; NaN for a single trial."""
+def interval(values: pd.Series, is_share: bool = False) -> tuple[float, float]:
+    """The 95 % t interval of a mean; NaN for a single trial. That of a share ends at 0 and 1."""
     from scipy import special
 
     held = values.dropna().to_numpy(float)
     if len(held) < 2:
         return math.nan, math.nan
     half = float(special.stdtrit(len(held) - 1, 1 - ALPHA / 2) * held.std(ddof=1) / np.sqrt(len(held)))
-    return float(held.mean()) - half, float(held.mean()) + half
+    low, high = float(held.mean()) - half, float(held.mean()) + half
+    return (max(low, 0.0), min(high, 1.0)) if is_share else (low, high)
 
 
 def with_best(values: pd.DataFrame, smaller_is_better: bool) -> tuple[str, dict[str, Difference]]:

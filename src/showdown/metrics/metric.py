@@ -41,6 +41,11 @@ class Metric:
         return self.name + EXPECTED if expected else self.name
 
     @property
+    def is_share(self) -> bool:
+        """Whether it is a number from 0 to 1, and so are its intervals."""
+        return self.unit.startswith("share")
+
+    @property
     def steps(self) -> dict[str, Take]:
         """Columns of the store, one number per trial, and what each takes from a step."""
         taken = {self.column(): self.step, self.column(expected=True): self.expected_step}

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from showdown.analysis.summary import BASELINE
 from showdown.analysis.verdict import Rival, Verdict
+from showdown.analysis.verdict_words import listed
 from showdown.metrics import COMMONEST
-from showdown.recommendation.board import Standing
+from showdown.recommendation.board import OUT_OF_TIME, Standing
 from showdown.recommendation.measure import Cost
 
 
@@ -37,16 +39,16 @@ class Recommendation:
     @property
     def lines(self) -> list[str]:
         """All of it, for a terminal."""
-        files = [f"page: {self.page}" if self.page else "", f"agent: {self.agent_file}" if self.agent_file else ""]
-        missed = [one for one in self.standings if not one.trials]
-        unplayed = [f"not judged: {one.policy} ({one.reason or one.status})" for one in missed]
+        files = [f"page: {self.page}"] if self.page else []
+        if self.agent_file:
+            files += [f"agent: {self.agent_file}", f"serve it: showdown serve {shlex.quote(str(self.agent_file))}"]
         return [
             self._advice(),
             *self._cost(),
             self.verdict.sentence,
             *(f"warning: {warning}" for warning in (*self.table_warnings, *self.verdict.warnings)),
-            *unplayed,
-            *filter(None, files),
+            *self._not_judged(),
+            *files,
         ]
 
     def _advice(self) -> str:
@@ -65,7 +67,19 @@ class Recommendation:
             if self.policy != self.verdict.best
             else ""
         )
-        return f"Use {self.policy}: {self._what()} {number}{f', against {against}' if against else ''}.{other}"
+        missed, methods = len(self._unplayed()), sum(one.policy != BASELINE for one in self.standings)
+        of = f" ({missed} of {methods} methods could not be judged)" if missed else ""
+        return f"Use {self.policy}{of}: {self._what()} {number}{f', against {against}' if against else ''}.{other}"
+
+    def _unplayed(self) -> list[Standing]:
+        return [one for one in self.standings if not one.trials]
+
+    def _not_judged(self) -> list[str]:
+        late = [one.policy for one in self._unplayed() if one.status == OUT_OF_TIME]
+        others = [one for one in self._unplayed() if one.policy not in late]
+        lines = [f"not judged: {one.policy} ({one.reason or one.status})" for one in others]
+        again = "the same command with a longer --budget plays them too"
+        return [*lines, f"not judged, out of time: {listed(late)}; {again}"] if late else lines
 
     def _own(self, policy: str) -> tuple[float | None, float | None, float | None]:
         one = next(one for one in self.standings if one.policy == policy)

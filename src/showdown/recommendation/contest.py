@@ -116,7 +116,7 @@ class Contest:
 
         limits = Limits(
             batch_trials=self.rounds[0],  # one program for all rounds: compiling again would take longer than playing
-            cell_seconds=max(1.0, self.budget.left),
+            cell_seconds=max(1.0, round(self.budget.left)),  # whole, as messages name it
             processes=min(self.processes, max(1, len(cells))) if engine == "processes" else 1,
             progress=progress,
         )
@@ -142,7 +142,7 @@ class Contest:
         table = self.store.trials(record) if record is not None else None
         if table is not None:
             values = table[self.metric]
-            low, high = interval(values)
+            low, high = interval(values, metric_named(self.metric).is_share)
             standing.value, standing.low, standing.high = float(values.mean()), low, high
 
     def _settle(self, board: Board, alive: list[str], references: frozenset[str]) -> None:

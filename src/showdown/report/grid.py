@@ -115,6 +115,9 @@ def _plain(name: str, value: Any) -> Any:
 def footer(table: Table) -> list[str]:
     """What a reader must know besides the numbers: the verdict first, the count of agreement last."""
     judged = [table.verdict.sentence, *table.verdict.warnings] if table.verdict is not None else []
+    # a note about all cells shown says more than the verdict's warning of the same kind: one line for both
+    notes = {str(note).partition(":")[0]: str(note) for note in table.notes}
+    judged = [notes.get(line.partition(":")[0], line) for line in judged]
     lines = [*dict.fromkeys([*judged, *map(str, table.notes)]), *_not_shown_lines(table)]
     return [*lines, _agreement_line(table)] if table.is_compared else lines
 

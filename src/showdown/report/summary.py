@@ -9,14 +9,19 @@ from typing import Any
 
 def summary(registry: Any, entry: Any) -> str:
     """One line: what sets a preset apart from its base, or else the class's own sentence."""
-    from showdown.config import all_fields, core
+    from showdown.config import all_fields, core, layers
 
     if entry.base:
-        old = all_fields(registry.entry(entry.base).value)
+        base = registry.entry(entry.base).value
+        old, wrapped = all_fields(base), {type(layer) for layer in layers(base)}
         changed = {name: item for name, item in all_fields(entry.value).items() if old.get(name) != item}
-        changes = ", ".join(f"{name}={item}" for name, item in changed.items())
-        return f"{entry.base} with {changes}" if changes else f"the same as {entry.base}"
-    return sentence(type(core(entry.value)))
+        changes = [f"{name}={item}" for name, item in changed.items()]
+        added = [type(layer).__name__ for layer in layers(entry.value) if type(layer) not in wrapped]
+        parts = [f"with {', '.join(changes)}" if changes else "", f"wrapped in {', '.join(added)}" if added else ""]
+        return f"{entry.base} {', '.join(filter(None, parts))}" if changes or added else f"the same as {entry.base}"
+    outer = [type(layer).__name__ for layer in layers(entry.value)[:-1] if type(layer).__name__ != "WarmUp"]
+    about = sentence(type(core(entry.value)))
+    return f"{about} Wrapped in {', '.join(outer)}." if outer else about  # nearly all are wrapped in WarmUp
 
 
 def sentence(kind: type) -> str:

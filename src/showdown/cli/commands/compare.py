@@ -66,7 +66,8 @@ def _lines(found: HeadToHead, width: int | None) -> list[str]:
     rows: list[tuple[str, ...]] = [
         ("problem", found.first, found.second, "difference", "95 % interval", "won/tied/lost", "better")
     ]
-    rows += [_row(one) for one in found.problems]
+    units = {one.unit for one in found.problems}
+    rows += [_row(one, len(units) > 1) for one in found.problems]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     grid = [
         "  ".join(
@@ -75,18 +76,20 @@ def _lines(found: HeadToHead, width: int | None) -> list[str]:
         ).rstrip()
         for row in rows
     ]
-    title = f"{found.title}, {found.first} minus {found.second}, paired over trials ({better} is better)"
+    unit = f", {found.problems[0].unit}" if len(units) == 1 else ""
+    title = f"{found.title}{unit}: {found.first} minus {found.second}, paired over trials ({better} is better)"
     said = [wrapped(line, width) for line in (found.sentence, *found.warnings)]
     return [title, "", grid[0], "─" * max(map(len, grid)), *grid[1:], "", *said]
 
 
-def _row(one: OnProblem) -> tuple[str, ...]:
-    interval = "–" if one.low is None or one.high is None else f"{one.low:+.4g} to {one.high:+.4g}"
+def _row(one: OnProblem, with_unit: bool) -> tuple[str, ...]:
+    form = ".2f" if one.unit.startswith("%") else ".4g"  # per cent as in tables
+    interval = "–" if one.low is None or one.high is None else f"{one.low:+{form}} to {one.high:+{form}}"
     return (
-        f"{one.problem} ({one.unit})",
-        f"{one.first:.4g}",
-        f"{one.second:.4g}",
-        f"{one.difference:+.4g}",
+        f"{one.problem} ({one.unit})" if with_unit else one.problem,
+        f"{one.first:{form}}",
+        f"{one.second:{form}}",
+        f"{one.difference:+{form}}",
         interval,
         f"{one.wins}/{one.ties}/{one.losses}",
         one.better or "cannot be told",

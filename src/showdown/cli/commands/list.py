@@ -18,6 +18,12 @@ from showdown.errors import UsageError
 from showdown.report.summary import summary
 
 WHAT = ("policies", "problems", "suites")
+FAMILIES = {  # whose names are not plain words
+    "bbb": "BBB",
+    "sgmcmc": "SG-MCMC",
+    "gaussian_process": "Gaussian process",
+    "sparse_gaussian_process": "Sparse Gaussian process",
+}
 NARROWEST, WIDEST = 60, 120  # letters of a line
 
 
@@ -87,7 +93,8 @@ def _family(kind: type) -> str:
 
     if issubclass(kind, Problem):
         return "Generated" if kind.load is Problem.load else "From data"
-    return kind.__module__.rpartition(".")[2].replace("_", " ").capitalize()
+    file = kind.__module__.rpartition(".")[2]
+    return FAMILIES.get(file) or file.replace("_", " ").capitalize()
 
 
 def _suites() -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from showdown.analysis.facts import facts_of
 from showdown.analysis.measured import measured
 from showdown.analysis.notes import Note
 from showdown.analysis.published import SOURCES, published
-from showdown.analysis.ranks import comparable_ranks, ranks
+from showdown.analysis.ranks import comparable, ranks
 from showdown.analysis.request import Request
 from showdown.analysis.selection import Selection
 from showdown.analysis.summary import summarise, summarise_commonest
@@ -42,6 +42,7 @@ class Findings:
     cells: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # by (policy, problem)
     metrics: list[Metric] = field(default_factory=lambda: list(METRICS.values()))  # of which there is a number
     mean_rank: dict[tuple[str, str], Any] = field(default_factory=dict)  # by (policy, metric)
+    ranks: dict[tuple[str, str], list[Any]] = field(default_factory=dict)  # that this is the mean of, sorted
     units: dict[tuple[str, str], str] = field(default_factory=dict)  # by (problem, metric)
     reference: dict[tuple[str, str], Any] = field(default_factory=dict)  # by (problem, metric)
     rank_tests: dict[str, Any] = field(default_factory=dict)
@@ -116,8 +117,10 @@ def _add_metric(found: Findings, frame: pd.DataFrame, metric: Metric) -> pd.Data
         found.cells[row["policy"], row["problem"]]["absolute"][metric.name] = _value(row)
     for row in ranks(summary).to_dict("records"):
         found.cells[row["policy"], row["problem"]]["rank"][metric.name] = number(row["rank"])
-    for row in comparable_ranks(summary, list(summary["problem"].drop_duplicates())).to_dict("records"):
-        found.mean_rank[row["policy"], metric.name] = number(row["mean_rank"])
+    ranked = ranks(comparable(summary, list(summary["problem"].drop_duplicates())))
+    for policy, own in ranked.groupby("policy", sort=False)["rank"]:
+        found.ranks[policy, metric.name] = [number(rank) for rank in sorted(own)]
+        found.mean_rank[policy, metric.name] = number(own.mean())
     for row in summarise_commonest(frame, metric.name).to_dict("records"):
         found.reference[row["problem"], metric.name] = _value(row)
     found.rank_tests[metric.name] = rank_test(summary)

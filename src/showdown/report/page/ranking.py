@@ -7,7 +7,8 @@ from typing import Any
 import pandas as pd
 
 from showdown.analysis.compare import friedman
-from showdown.analysis.ranks import mean_ranks
+from showdown.analysis.coverage import REFERENCES
+from showdown.analysis.ranks import comparable, mean_ranks
 from showdown.errors import UsageError
 from showdown.report.page.compact import number
 
@@ -15,13 +16,13 @@ from showdown.report.page.compact import number
 def rank_test(summary: pd.DataFrame) -> dict[str, Any]:
     """Friedman's test with Nemenyi's critical difference; or, under `reason`, why there is none.
 
-    Over the policies that played every problem; where fewer than three did, over the problems that all policies played.
+    Over the policies and problems of the verdict and the mean ranks, so that they cannot disagree: without Uniform, except
+    where fewer than three policies would be left.
     """
-    problems = summary["problem"].nunique()
-    counts = summary.groupby("policy")["problem"].nunique()
-    complete = summary[summary["policy"].map(counts) == problems]
-    if complete["policy"].nunique() < 3:
-        complete = summary
+    complete = comparable(summary, list(summary["problem"].drop_duplicates()))
+    methods = complete[~complete["policy"].isin(REFERENCES)]
+    if methods["policy"].nunique() >= 3:
+        complete = methods
     try:
         test = friedman(complete)
     except UsageError as error:
@@ -36,7 +37,7 @@ def rank_test(summary: pd.DataFrame) -> dict[str, Any]:
         "critical_difference": number(test["critical_difference"]),
         "p_value": number(test["p_value"], 2),
         "problems": list(wide.index),
-        "left_out": sorted(set(summary["policy"]) - set(used["policy"])),
+        "left_out": sorted(set(summary["policy"]) - set(used["policy"]) - REFERENCES),
     }
 
 

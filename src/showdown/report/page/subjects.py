@@ -28,6 +28,7 @@ def policy(name: str, records: list[Record], found: Findings) -> dict[str, Any]:
         **policy_card(name, configured),
         "configuration": configuration.rows(configured),
         "mean_rank": {metric.name: found.mean_rank.get((name, metric.name)) for metric in found.metrics},
+        "ranks": {metric.name: found.ranks.get((name, metric.name), []) for metric in found.metrics},
         "paper_rank": found.paper_rank.get(name),
     }
 

@@ -4,7 +4,8 @@ const COLUMNS = [
   {
     key: "rank",
     title: "mean rank",
-    hint: () => `Mean rank by ${titleOf(state.metric)} over ${plural(data.problems.length, "problem")}`,
+    hint: () =>
+      `Mean rank by ${titleOf(state.metric)} over ${plural(Math.max(...data.policies.map((policy) => policy.ranks[state.metric].length)), "problem")}, of policies that played all of them`,
     value: (policy) => policy.mean_rank[state.metric] ?? null,
     text: (rank) => rank.toFixed(1),
     marksBest: true,

@@ -7,18 +7,20 @@ function quantile(sorted, share) {
   return sorted[low] + (sorted[Math.min(low + 1, sorted.length - 1)] - sorted[low]) * (place - low);
 }
 
+// A few names, and how many more there are.
+function some(names, most = 6) {
+  return names.length > most + 1 ? `${names.slice(0, most).join(", ")} and ${names.length - most} more` : names.join(", ");
+}
+
 function ranksView() {
   const rows = data.policies
     .filter(isShown)
     .map((policy) => ({
       name: policy.name,
       mean: policy.mean_rank[state.metric],
-      ranks: data.problems
-        .map((problem) => cellOf(policy.name, problem.name)?.rank[state.metric])
-        .filter((rank) => rank !== undefined)
-        .sort((one, other) => one - other),
+      ranks: policy.ranks[state.metric], // among policies that played the same problems, as the mean is
     }))
-    .filter(({ mean, ranks }) => ranks.length && (mean ?? null) !== null)
+    .filter(({ ranks }) => ranks.length)
     .sort((one, other) => one.mean - other.mean);
   const by = `${titleOf(state.metric)}, ${data.title}`;
   const boxes = plot(`Ranks by ${by}`, (width) => boxChart(rows, width));
@@ -29,18 +31,18 @@ function ranksView() {
       ? [`No rank test: ${test?.reason ?? "nothing is finished"}.`]
       : [
           `Friedman's test over ${plural(test.problems.length, "problem")}: p ${test.p_value < 1e-4 ? "< 0.0001" : `= ${test.p_value}`}. Mean ranks closer than ${format(test.critical_difference)} (Nemenyi, α = 0.05) cannot be told apart: a bar joins them.`,
-          test.left_out.length ? ` Left out, since they did not play every problem: ${test.left_out.join(", ")}.` : "",
+          test.left_out.length ? ` Left out, since they did not play these problems: ${some(test.left_out)}.` : "",
         ];
   const difference =
     test && !test.reason ? plot(`Critical differences by ${by}`, (width) => differenceChart(test, width)) : null;
   return {
     nodes: [
-      el("h2", {}, `Ranks by ${titleOf(state.metric)} over ${plural(data.problems.length, "problem")}`),
+      el("h2", {}, `Ranks by ${titleOf(state.metric)} over ${plural(rows[0]?.ranks.length ?? 0, "problem")}`),
       el(
         "p",
         { class: "hint" },
         "Box: the middle half; line: median; dot: mean; whiskers: all of them. 1 is the best. ",
-        partial.length ? `Left out, since they did not play the same problems: ${partial.join(", ")}.` : "",
+        partial.length ? `Not ranked, since they did not play the same problems: ${some(partial)}.` : "",
       ),
       boxes.node,
       el("h2", {}, "Critical differences"),
@@ -67,7 +69,7 @@ function boxChart(rows, width) {
       width,
     ),
     height = rows.length * ROW + 50;
-  const last = Math.max(...data.cells.map((cell) => cell.rank[state.metric] ?? 1));
+  const last = Math.max(...data.policies.flatMap((policy) => policy.ranks[state.metric]));
   const { root, frame, plot } = chart({
     width,
     height,

@@ -29,7 +29,9 @@ function timeView() {
       el(
         "p",
         { class: "hint" },
-        `Time of one trial and ${what}; ${logarithmic ? "both axes are" : "the axis of time is"} logarithmic. Filled: nothing is both faster and better.`,
+        data.no_times[state.problem]
+          ? ""
+          : `Time of one trial and ${what}; ${logarithmic ? "both axes are" : "the axis of time is"} logarithmic. Filled: nothing is both faster and better.`,
       ),
       figure.node,
       readout,
