@@ -10,9 +10,10 @@ import pandas as pd
 
 from showdown.analysis.cautions import Caution, FewTrials, UnequalCoverage, UnsharedProblems
 from showdown.analysis.facts import Facts
+from showdown.analysis.measured import measured
 from showdown.analysis.validity import catching_up, cautions, few_trials, no_times, unequal_coverage
 from showdown.analysis.verdict import Verdict, verdict
-from showdown.metrics import MAIN
+from showdown.metrics import MAIN, metric_named
 
 
 def judge(
@@ -39,7 +40,9 @@ def judge(
     if decide_seconds is not None:
         seconds, refused = {key: decide_seconds.get(key[0], math.nan) for key in seconds}, ""
     found = verdict(rows, metric, expected=expected, seconds=seconds, no_times=refused)
-    return replace(found, warnings=tuple(map(str, _cautions(rows, facts, found))))
+    asked = metric_named(metric)
+    held = rows if asked.cell else measured(rows, asked, expected).frame
+    return replace(found, warnings=tuple(map(str, _cautions(held, facts, found))))
 
 
 def _cautions(rows: pd.DataFrame, facts: Facts, found: Verdict) -> list[Caution]:

@@ -25,7 +25,8 @@ def sentence(verdict: Verdict) -> str:
         told = f"{claim}{beaten if others else ''}{_p(verdict) if others else ''}."
     else:
         told = (
-            f"No single winner {where}: {listed([verdict.best, *verdict.tied])} cannot be told apart{_p(verdict)}. "
+            f"No single winner {where}: {listed([verdict.best, *verdict.tied])} cannot be told apart"
+            f"{' by mean rank' if several else ''}{_p(verdict)}. "
             f"{verdict.best} has {has} ({number})."
         )
     return " ".join(filter(None, [told, _cheapest(verdict), _references(verdict)]))

@@ -16,8 +16,8 @@ from showdown.report.page.compact import number
 def rank_test(summary: pd.DataFrame) -> dict[str, Any]:
     """Friedman's test with Nemenyi's critical difference; or, under `reason`, why there is none.
 
-    Over the policies and problems of the verdict and the mean ranks, so that they cannot disagree: without Uniform, except
-    where fewer than three policies would be left.
+    Over the policies and problems of the verdict and the mean ranks, so that they cannot disagree. Without Uniform,
+    except where fewer than three policies would be left.
     """
     complete = comparable(summary, list(summary["problem"].drop_duplicates()))
     methods = complete[~complete["policy"].isin(REFERENCES)]

@@ -17,6 +17,18 @@ const titleOf = (metric) => metricOf.get(metric).title;
 const smallerIsBetter = (metric) => metricOf.get(metric).smaller_is_better;
 const families = [...new Set(data.policies.map((policy) => policy.family))];
 
+// The problems that have a number of a metric: a column of dashes would push the others out of sight. Those on which
+// nothing is finished stay, since their cells say why.
+const problemsBy = new Map(
+  data.metrics.map(({ name }) => [
+    name,
+    data.problems.filter((problem) => {
+      const own = data.cells.filter((cell) => cell.problem === problem.name);
+      return !own.length || own.some((cell) => cell.shown[name]);
+    }),
+  ]),
+);
+
 for (const policy of data.policies) {
   const rates = data.problems.map((problem) => cellOf(policy.name, problem.name)?.step_seconds).filter((rate) => rate);
   policy.step_seconds = rates.length ? rates.reduce((sum, rate) => sum + rate, 0) / rates.length : null;

@@ -9,7 +9,7 @@ function heatmap() {
   const low = Math.log(Math.min(...values, 100)),
     high = Math.log(Math.max(...values, 1));
   const counts = new Map(
-    data.problems.map((problem) => [problem.name, data.cells.filter((cell) => cell.problem === problem.name).length]),
+    problemsBy.get(state.metric).map((problem) => [problem.name, data.cells.filter((cell) => cell.problem === problem.name).length]),
   );
   const fraction = (cell, problem) => {
     if (ranked || !relative(problem)) return (cell.rank[state.metric] - 1) / Math.max(1, counts.get(problem.name) - 1);
@@ -21,7 +21,7 @@ function heatmap() {
   const short = (value) =>
     Math.abs(value) >= 10 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(2)));
   const rowOf = (policy) =>
-    data.problems.map((problem) => {
+    problemsBy.get(state.metric).map((problem) => {
       const cell = cellOf(policy.name, problem.name);
       if (!cell?.shown[state.metric]) return el("td", {}, cellButton(policy, problem, { text: "", label: "" }));
       const { background, color } = heat(fraction(cell, problem));
@@ -41,10 +41,10 @@ function heatmap() {
         }),
       );
     });
-  const columns = data.problems.map((problem) => sortButton(problemKey(problem.name), problem.name, `Sort by ${problem.name}`));
+  const columns = problemsBy.get(state.metric).map((problem) => sortButton(problemKey(problem.name), problem.name, `Sort by ${problem.name}`));
   const caption = `Heat map of ${titleOf(state.metric)} by ${ranked ? "rank" : "value"}`;
   const table = policyTable({ caption, columns, rowOf, kind: "heat" });
-  const legend = heatLegend({ ranked: ranked || !values.length, low, high, unit: data.problems.map(unitOf).find((unit) => unit.startsWith("%")) });
+  const legend = heatLegend({ ranked: ranked || !values.length, low, high, unit: problemsBy.get(state.metric).map(unitOf).find((unit) => unit.startsWith("%")) });
   const control = select(
     "colour by",
     [
@@ -78,16 +78,16 @@ function heatChart(width, tileOf) {
       rows.map(({ name }) => name),
       width,
     ),
-    wide = (width - left - 40) / data.problems.length;
+    wide = (width - left - 40) / problemsBy.get(state.metric).length;
   const root = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, class: "chart" });
-  data.problems.forEach((problem, column) => {
+  problemsBy.get(state.metric).forEach((problem, column) => {
     const x = left + (column + 0.5) * wide;
     root.append(svg("text", { x, y: top - 8, transform: `rotate(-40 ${x} ${top - 8})` }, problem.name));
   });
   rows.forEach((policy, row) => {
     const y = top + row * ROW;
     root.append(rowName(policy.name, left, y + ROW / 2));
-    data.problems.forEach((problem, column) => {
+    problemsBy.get(state.metric).forEach((problem, column) => {
       const tile = tileOf(policy, problem),
         x = left + column * wide;
       if (tile)

@@ -6,7 +6,7 @@ function leaderboard() {
     counts = [...new Set(data.cells.map((cell) => cell.trials))];
   const columns = [
     headings(false),
-    data.problems.map((problem) =>
+    problemsBy.get(state.metric).map((problem) =>
       sortButton(
         problemKey(problem.name),
         common || !unitOf(problem) ? problem.name : `${problem.name} (${unitOf(problem)})`,
@@ -18,7 +18,7 @@ function leaderboard() {
   ];
   const rowOf = (policy) => [
     columnCells(policy, false),
-    data.problems.map((problem) => {
+    problemsBy.get(state.metric).map((problem) => {
       const cell = cellOf(policy.name, problem.name),
         value = cell?.shown[state.metric],
         scale = scaleOf(problem);
@@ -83,7 +83,7 @@ const scaleEnds = (scale) =>
 
 // What the best fixed action would have given: a line to compare with, no policy.
 function referenceRow() {
-  const references = data.problems.map((problem) => problem.reference[state.metric]);
+  const references = problemsBy.get(state.metric).map((problem) => problem.reference[state.metric]);
   if (!references.some(Boolean)) return null;
   return el(
     "tr",
