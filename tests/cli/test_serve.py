@@ -159,7 +159,9 @@ def test_what_is_refused_before_the_body_is_read(client):
     assert b" 413 " in client.raw(head.encode() + b"Transfer-Encoding: chunked\r\n\r\n" + 2 * chunk)
     assert client.ask("POST", "/choose", {"context": ROW}, **{"Content-Type": "text/plain"})[0] == 415
     assert client.ask("POST", "/choose", {"context": ROW}, **{"Content-Encoding": "gzip"})[0] == 415
-    assert b" 400 " in client.raw(b"GARBAGE\r\n\r\n")
+    answer = client.raw(b"GARBAGE\r\n\r\n")
+    assert b" 400 " in answer
+    assert answer.endswith(b'{"error": "this is not an HTTP request that can be answered"}')
     for path in ("/../../etc/passwd", "//choose", "/choose/", "/choose%2f", "/docs/..%2f"):
         assert client.ask("GET", path)[0] == 404
     assert client.ask("GET", "/choose")[0] == 405

@@ -8,17 +8,23 @@ number allowed is answered at once.
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from showdown.serve.limits import Limits
 
-SENTENCE = b'{"error":"too many connections are open; try again later"}'
-FULL = (
-    b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 1\r\nconnection: close\r\n"
-    b"content-length: %d\r\n\r\n%s" % (len(SENTENCE), SENTENCE)
-)
+
+def _answer(status: str, sentence: str) -> bytes:
+    """A whole answer, for connections that never reach the application."""
+    body = json.dumps({"error": sentence}).encode()
+    head = f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {len(body)}"
+    return head.encode() + b"\r\n\r\n" + body
+
+
+FULL = _answer("503 Service Unavailable", "too many connections are open; try again later")
+NOT_HTTP = _answer("400 Bad Request", "this is not an HTTP request that can be answered")
 
 
 def protocol_with(limits: Limits) -> type[asyncio.Protocol]:
@@ -36,6 +42,10 @@ def protocol_with(limits: Limits) -> type[asyncio.Protocol]:
         def data_received(self, data: bytes) -> None:
             super().data_received(data)
             self._watch()
+
+        def send_400_response(self, msg: str) -> None:
+            self.transport.write(NOT_HTTP)
+            self.transport.close()
 
         def on_response_complete(self) -> None:
             super().on_response_complete()
