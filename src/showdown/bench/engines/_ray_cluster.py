@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
@@ -75,14 +76,17 @@ def _check_importable(starting: bool) -> None:
 def _start(ray: ModuleType, limits: Limits, data_bytes: int) -> None:
     # workers inherit it: a process that takes three quarters of a GPU at its start leaves nothing for the next
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-    ray.init(
-        address="local",
-        num_cpus=max(1, math.ceil(limits.processes * limits.cell_cpus)),
-        include_dashboard=False,
-        object_store_memory=SPARE_STORE_BYTES + 2 * data_bytes,
-        log_to_driver=False,
-        logging_level=logging.ERROR,
-    )
+    with warnings.catch_warnings():
+        # Ray forks in order to start other programs, which is safe; JAX warns of every fork
+        warnings.filterwarnings("ignore", message=r"os\.fork\(\) was called", category=RuntimeWarning)
+        ray.init(
+            address="local",
+            num_cpus=max(1, math.ceil(limits.processes * limits.cell_cpus)),
+            include_dashboard=False,
+            object_store_memory=SPARE_STORE_BYTES + 2 * data_bytes,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+        )
     address = ray.nodes()[0]["NodeManagerAddress"]
     if address not in ("127.0.0.1", "::1"):
         ray.shutdown()
