@@ -16,7 +16,7 @@ def use_compilation_cache() -> None:
     if settings.jax_compilation_cache_dir is not None or not settings.jax_enable_compilation_cache:
         return
     jax.config.update("jax_compilation_cache_dir", str(cache_folder() / "compiled"))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
     # JAX writes an entry in place, so another process may be halfway through it, or have been killed there.
     # JAX then compiles as if there were none, which is right and no news to the user.
     warnings.filterwarnings("ignore", message="Error reading persistent compilation cache entry", category=UserWarning)
