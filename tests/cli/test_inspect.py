@@ -49,6 +49,7 @@ def test_what_was_understood_is_printed(showdown, customers):
     ):
         assert expected.split() in lines, expected
     assert "customer_id  looks like a row number" in answer.out
+    assert "\nwhich method:  showdown recommend customers.csv --label bought\n" in answer.out
     assert answer.out.endswith("showdown run --problems 'table[path=customers.csv,label=bought]'\n")
 
 

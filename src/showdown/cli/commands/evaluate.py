@@ -26,7 +26,9 @@ def evaluate_command(
     ] = "",
     policy: Annotated[
         list[str] | None,
-        typer.Option(help="A policy's name, uniform, or 'always ACTION'; several by commas or by repeating."),
+        typer.Option(
+            metavar="NAME", help="A policy's name, uniform, or 'always ACTION'; several by commas or by repeating."
+        ),
     ] = None,
     ignore: Annotated[str, typer.Option(help="Columns that are not context: a+b.")] = "",
     categorical: Annotated[str, typer.Option(help="Columns of numbers that are categories: a+b.")] = "",

@@ -188,11 +188,23 @@ def _next(about: dict[str, Any]) -> list[str]:
         if name is None:
             why = "its path or a column holds a comma, a bracket or a control character"
             return [f"{why}: play it with showdown.problems.table(...) in Python"]
-        return [f"play it:  showdown run --problems {shlex.quote(name)}"]
+        return [
+            f"which method:  showdown recommend {_as_options(name)}",
+            f"play it:  showdown run --problems {shlex.quote(name)}",
+        ]
     likely = list(about["possible_labels"].items())[:SHOWN_LABELS]
     if not likely:
         return ["no column looks like a label; name reward columns with --rewards, or a label with --label"]
     return ["could be the label:", *(f"  --label {shlex.quote(name)}  ({classes} classes)" for name, classes in likely)]
+
+
+def _as_options(problem: str) -> str:
+    """table[path=FILE,label=COLUMN] as the arguments of `recommend`: its options have the names of the fields."""
+    from showdown.registry import parse_name
+
+    fields = dict(parse_name(problem)[1])
+    file = shlex.quote(str(fields.pop("path")))
+    return " ".join([file, *(f"--{name.replace('_', '-')} {shlex.quote(str(item))}" for name, item in fields.items())])
 
 
 def _grid(rows: list[tuple[str, ...]]) -> list[str]:

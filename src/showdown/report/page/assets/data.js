@@ -59,13 +59,14 @@ function format(value) {
   return String(Number(value.toPrecision(3)));
 }
 
-// Both numbers with the same decimals: two in per cent, as the paper prints them, else two digits of the error.
+// Both numbers with the same decimals: two in per cent, as the paper prints them, four of a share, as on the terminal,
+// else two digits of the error.
 function withError(mean, sem, unit = "") {
   if (mean === null || mean === undefined) return "–";
   const percent = unit.startsWith("%");
   if (sem === null || sem === undefined) return percent ? mean.toFixed(2) : format(mean);
   if (sem === 0 && !percent) return `${format(mean)} ± 0`; // an error of nothing says nothing about decimals
-  const places = percent ? 2 : clamp(1 - Math.floor(Math.log10(sem)), 0, 6);
+  const places = percent ? 2 : unit.startsWith("share") ? 4 : clamp(1 - Math.floor(Math.log10(sem)), 0, 6);
   const write = (value) => (Math.abs(value) >= 10000 ? Math.round(value).toLocaleString("en") : value.toFixed(places));
   return `${write(mean)} ± ${write(sem)}`;
 }

@@ -83,14 +83,14 @@ const scaleEnds = (scale) =>
 
 // What the best fixed action would have given: a line to compare with, no policy.
 function referenceRow() {
-  const references = problemsBy.get(state.metric).map((problem) => problem.reference[state.metric]);
-  if (!references.some(Boolean)) return null;
+  const references = problemsBy.get(state.metric).map((problem) => [problem.reference[state.metric], unitOf(problem)]);
+  if (!references.some(([value]) => value)) return null;
   return el(
     "tr",
     { class: "reference" },
     el("th", { scope: "row", title: "the best fixed action in hindsight" }, COMMONEST),
     columnsAt(false).map(() => el("td", {})),
-    references.map((value) => el("td", { class: "number" }, value ? withError(value.mean, value.sem) : "–")),
+    references.map(([value, unit]) => el("td", { class: "number" }, value ? withError(value.mean, value.sem, unit) : "–")),
     columnsAt(true).map(() => el("td", {})),
   );
 }
