@@ -99,6 +99,11 @@ def test_ranks_and_per_cent_have_two_decimals(drawn):
     assert re.search(r"\(33\.\d\d % of Uniform, 95 % interval \d\d\.\d\d to \d\d\.\d\d\)", one.sentence)
 
 
+def test_shares_have_four_decimals(drawn):
+    frame = drawn({("A", "x"): 100, ("B", "x"): 50}).assign(accuracy=lambda rows: 0.5 + (rows["policy"] == "A") / 4)
+    assert "(0.7500, 95 % interval 0.7500 to 0.7500)" in verdict(frame, "accuracy").sentence
+
+
 def test_an_interval_of_a_share_ends_at_0_and_1():
     assert interval(pd.Series([0.7, 0.9]), is_share=True) == (0.0, 1.0)
     assert interval(pd.Series([0.7, 0.9]))[1] > 1

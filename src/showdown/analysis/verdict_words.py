@@ -54,9 +54,11 @@ def _unit(verdict: Verdict) -> str:
 
 
 def _number(value: float | None, unit: str) -> str:
-    """Per cent and ranks to two decimals, so that the ends of an interval have as many as the mean."""
+    """Per cent and ranks to two decimals, shares to four, so that the ends of an interval have as many as the mean."""
     if value is None:
         return "?"
+    if unit.startswith("share"):
+        return f"{value:.4f}"
     return f"{value:.2f}" if unit.startswith("%") or unit == RANK_UNIT else f"{value:.4g}"
 
 
