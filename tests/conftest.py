@@ -12,17 +12,33 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("JAX_NUMPY_DTYPE_PROMOTION", "strict")
 os.environ.setdefault("SHOWDOWN_CACHE", tempfile.mkdtemp(prefix="showdown-tests-"))
 
+import jax
 import numpy as np
 import pytest
 
 from showdown.bench import record_file
 from showdown.bench.cell import Cell, identity_hash
 from showdown.bench.store import Store
+from showdown.play.compile_once import forget_all
 from showdown.policies import policies
 from showdown.problem import ProblemSpec
 from showdown.problems import problems
 from showdown.simulate import Outcome
 from showdown.testing import play, scripted
+
+MOST_MAPS = 25_000  # of the 65,530 memory areas that Linux lets a process have; every compiled program takes a few
+CHECK_EVERY = 25  # tests
+_finished = 0
+
+
+def pytest_runtest_teardown(item):
+    """Free compiled programs in time: a process without memory areas left dies, and takes its tests with it."""
+    global _finished
+    _finished += 1
+    maps = Path("/proc/self/maps")
+    if _finished % CHECK_EVERY == 0 and maps.exists() and maps.read_bytes().count(b"\n") > MOST_MAPS:
+        forget_all()
+        jax.clear_caches()
 
 
 @pytest.fixture(name="script")

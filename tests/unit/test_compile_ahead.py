@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from types import SimpleNamespace
 
 import jax
 import numpy as np
@@ -99,3 +100,20 @@ def test_a_group_is_limited_and_what_cannot_be_played_is_left_to_playing(cells, 
     limited.before(cells[0])
     limited.close()
     assert limited.begun == 0  # compiling counts towards the seconds of a cell
+
+
+def test_only_the_programs_asked_for_last_are_kept(monkeypatch):
+    """Each takes some of the memory areas that a process may have."""
+    compiled = []
+
+    def job(name: str) -> compile_once.Job:
+        made = SimpleNamespace(compile=lambda options: compiled.append(name) or name)
+        return compile_once.Job(("kept", name), lambda: made)
+
+    monkeypatch.setattr(compile_once, "MOST", 2)
+    monkeypatch.setattr(compile_once, "_programs", {})
+    for name in ("a", "b", "a", "c", "a", "b"):  # b is forgotten for c, and c for b
+        assert compile_once.compiled_once(job(name))[0] == name
+    assert compiled == ["a", "b", "c", "b"]
+    compile_once.forget_all()
+    assert not compile_once._programs

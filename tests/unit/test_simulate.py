@@ -49,7 +49,7 @@ def test_trial_is_the_same_beside_more_trials(whole):
 
 
 def test_the_cores_of_a_cpu_play_batches_at_the_same_time(whole, monkeypatch):
-    monkeypatch.setattr(room, "_cores", lambda: 3)
+    monkeypatch.setattr(room, "cores", lambda: 3)
     monkeypatch.setattr(room, "FEWEST", 1)
     seen = []
     shared = simulate(policies.get("LinFullPost"), WHEEL, trials=4, horizon=120, progress=seen.append)

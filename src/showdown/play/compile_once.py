@@ -1,4 +1,8 @@
-"""Every program is compiled once in a process, by whichever thread asks for it first."""
+"""Every program is compiled once in a process, by whichever thread asks for it first, and kept while it is in use.
+
+A compiled program takes a few of the 65,530 memory areas that Linux lets a process have, and a process that has none
+left dies. So only the programs that were asked for last are kept.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,9 @@ class Job:
     lower: Callable[[], Lowered]
 
 
-_programs: dict[Hashable, Future[Compiled]] = {}  # finished, or being compiled
+MOST = 1000  # programs that are kept
+
+_programs: dict[Hashable, Future[Compiled]] = {}  # finished, or being compiled; those asked for last are last
 _seconds: dict[Hashable, float] = {}  # of programs that were compiled ahead, until their first use
 _lock = threading.Lock()
 
@@ -49,19 +55,30 @@ def is_known(job: Job) -> bool:
 def _compile(job: Job) -> Future[Compiled]:
     mine: Future[Compiled] = Future()
     with _lock:
-        future = _programs.setdefault(job.key, mine)
+        future = _programs[job.key] = _programs.pop(job.key, mine)
+        for key in list(_programs)[:-MOST]:
+            if _programs[key].done():
+                del _programs[key]
     if future is not mine:
         return future
     began = time.perf_counter()
     try:
         program = job.lower().compile(_options())
     except BaseException as error:
-        del _programs[job.key]  # the next one to ask tries again
+        _programs.pop(job.key, None)  # the next one to ask tries again
         mine.set_exception(error)
         raise
     _seconds[job.key] = time.perf_counter() - began
     mine.set_result(program)
     return mine
+
+
+def forget_all() -> None:
+    """Free what no one plays any more."""
+    with _lock:
+        for key in [key for key, future in _programs.items() if future.done()]:
+            del _programs[key]
+    _seconds.clear()
 
 
 def _options() -> dict[str, str | bool] | None:

@@ -83,11 +83,11 @@ def lanes(setting: Setting, trials: int, batch_trials: int | None) -> int:
     if batch_trials is not None or setting.policy.refit_every:
         return 1
     alone = setting.devices == 1 and memory.sharers == 1 and jax.default_backend() == "cpu"
-    return max(1, min(_cores(), trials // FEWEST)) if alone else 1
+    return max(1, min(cores(), trials // FEWEST)) if alone else 1
 
 
-def _cores() -> int:
-    """Of the machine, or those that this process is bound to."""
+def cores() -> int:
+    """Those that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
