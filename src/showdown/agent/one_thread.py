@@ -10,8 +10,7 @@ FLAG = "--xla_cpu_multi_thread_eigen"
 def compute_in_one_thread() -> None:
     """For a service with `background=True`, before anything is computed: XLA reads its flags once.
 
-    A refit that uses all cores makes requests wait for it: their p99 is half as long, or less, with this. The refit of
-    a network of the usual size takes no longer. Does nothing where the environment sets the flag already.
+    A refit that uses all cores makes requests wait for it. Does nothing where the environment sets the flag already.
     """
     flags = os.environ.get("XLA_FLAGS", "")
     if FLAG not in flags:
