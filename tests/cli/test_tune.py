@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from showdown.policies import policies
+
 SIZE = ["--horizon", "60", "--trials", "2", "--batch", "3", "--budget", "3", "--no-halving"]
+
+
+@pytest.fixture(autouse=True)
+def forget_tuned(monkeypatch):
+    """A preset that a test loads is gone after it."""
+    policies.names()
+    monkeypatch.setattr(policies, "_entries", dict(policies._entries))
 
 
 @pytest.mark.xdist_group("tune-command")
