@@ -7,7 +7,7 @@ refitting policies read), a progress bar can move, and Ctrl-C falls between segm
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
@@ -17,7 +17,7 @@ import numpy as np
 from showdown.errors import TooLargeError
 from showdown.memory import is_exhaustion
 from showdown.play.programs import Programs, compiled
-from showdown.play.room import equal, fitting, lanes
+from showdown.play.room import equal, fitting
 from showdown.play.segment import Played
 from showdown.play.setting import Setting
 
@@ -76,19 +76,17 @@ def play_trials(
 ) -> Batches[R]:
     """Play them all, in batches of the size asked for or else as large as memory allows.
 
-    As many batches as there are lanes (`room.lanes`) are played at the same time. Where memory runs out all the same,
-    they are played again with half as many trials at a time. `recorder` is called with the number of trials of each.
+    Where memory runs out all the same, the batch is played again with half as many trials at a time. `recorder` is
+    called with the number of trials of each batch.
     """
     programs, size, compile_seconds = fitting(setting, trials, batch_trials)
     batches: Batches[R] = Batches(size, compile_seconds)
-    meter, first, at_once = _Meter(progress), 0, lanes(setting, trials, batch_trials)
+    meter, first = _Meter(progress), 0
     while first < trials:
-        size = batches.size
-        starts = range(first, trials, size)[:at_once]
-        wanted = [min(size, trials - start) for start in starts]  # the last batch may hold trials nobody asked for
-        mine, failure, began = [recorder(count) for count in wanted], "", time.perf_counter()
+        wanted = min(batches.size, trials - first)  # the last batch may hold trials nobody asked for
+        mine, failure, began = recorder(wanted), "", time.perf_counter()
         try:
-            ended = _play_batches(setting, programs, seed, [range(at, at + size) for at in starts], mine, meter)
+            ended = _play_batch(setting, programs, seed, range(first, first + batches.size), mine, meter)
         except Exception as error:
             if not is_exhaustion(error):
                 raise
@@ -96,11 +94,10 @@ def play_trials(
         batches.run_seconds += time.perf_counter() - began
         meter.end_batch(bool(failure))
         if not failure:
-            batches.recorders += mine
-            for count, values in zip(wanted, ended, strict=True):
-                asked_for = (slice(None), slice(count)) if setting.population else slice(count)
-                batches.diagnostics.append({name: value[asked_for] for name, value in values.items()})
-            first += sum(wanted)
+            batches.recorders.append(mine)
+            asked_for = (slice(None), slice(wanted)) if setting.population else slice(wanted)
+            batches.diagnostics.append({name: values[asked_for] for name, values in ended.items()})
+            first += wanted
         elif batches.size == setting.devices or batch_trials is not None:
             raise TooLargeError(f"memory ran out with {batches.size} trials at a time ({failure.splitlines()[0]})")
         else:
@@ -110,37 +107,21 @@ def play_trials(
     return batches
 
 
-def _play_batches(
-    setting: Setting,
-    programs: Programs,
-    seed: int,
-    batches: Sequence[range],
-    recorders: Sequence[Recorder],
-    progress: Progress,
-) -> list[dict[str, np.ndarray]]:
-    """Play batches of trials at the same time; returns the policy's diagnostics at the end of each, (trials, …).
-
-    JAX returns before a program has run, so all batches are started before any is waited for.
-    """
+def _play_batch(
+    setting: Setting, programs: Programs, seed: int, trials: range, recorder: Recorder, progress: Progress
+) -> dict[str, np.ndarray]:
+    """Play these trials; returns the policy's diagnostics at the end, (trials, …) each."""
     arguments = setting.policy, setting.problem, setting.tables
-    running = [programs.start(*arguments, *setting.keys(seed, trials)) for trials in batches]
-    pending: list[Played] = []
-
-    def read(segment: int) -> None:
-        for recorder, played in zip(recorders, pending, strict=True):
-            progress(recorder.record(segment * setting.steps, jax.device_get(played)))
-
+    episodes, players = programs.start(*arguments, *setting.keys(seed, trials))
+    pending = None
     for segment in range(setting.segments):
-        playing = []
-        for number, (episodes, players) in enumerate(running):
-            players, played = programs.play(*arguments, episodes, players, np.int32(segment * setting.steps))
-            running[number] = episodes, players
-            playing.append(played)
-        if pending:  # read the last segment while the device works on this one
-            read(segment - 1)
-        pending = playing
-    read(setting.segments - 1)
-    return [jax.device_get(_diagnostics(setting, players.state, len(batches[0]))) for _, players in running]
+        players, played = programs.play(*arguments, episodes, players, np.int32(segment * setting.steps))
+        if pending is not None:  # read the last segment while the device works on this one
+            progress(recorder.record(pending[0], jax.device_get(pending[1])))
+        pending = segment * setting.steps, played
+    assert pending is not None
+    progress(recorder.record(pending[0], jax.device_get(pending[1])))
+    return jax.device_get(_diagnostics(setting, players.state, len(trials)))
 
 
 def _diagnostics(setting: Setting, states: object, trials: int) -> dict[str, jax.Array]:

@@ -7,7 +7,6 @@ XLA knows, after compiling; a batch that turns out too large is then compiled ag
 from __future__ import annotations
 
 import math
-import os
 from functools import partial
 from typing import NamedTuple
 
@@ -20,8 +19,6 @@ from showdown.play.book import Book
 from showdown.play.over_trials import begin_episodes, begin_players
 from showdown.play.programs import Programs, compiled
 from showdown.play.setting import Setting
-
-FEWEST = 10  # trials of a batch, for more batches to be worth it
 
 
 class Needs(NamedTuple):
@@ -49,11 +46,11 @@ def needs_of(setting: Setting) -> Needs:
 
 def fitting(setting: Setting, trials: int, batch_trials: int | None) -> tuple[Programs, int, float]:
     """The programs of the largest batch that should fit in memory, its size, and the seconds spent on compiling."""
-    batch, at_once = first_batch(setting, trials, batch_trials), lanes(setting, trials, batch_trials)
+    batch = first_batch(setting, trials, batch_trials)
     programs, compile_seconds = compiled(setting, batch)
     taken = setting.tables if setting.policy.refit_every else ()  # as arguments of a segment
     here = sum(leaf.nbytes for leaf in jax.tree.leaves(taken))
-    while batch_trials is None and (times := at_once * memory.excess(programs.segment, here)) > 1:
+    while batch_trials is None and (times := memory.excess(programs.segment, here)) > 1:
         if batch == setting.devices:
             memory.check_program(programs.segment, here)
             break
@@ -68,27 +65,8 @@ def first_batch(setting: Setting, trials: int, batch_trials: int | None) -> int:
     """The largest batch that should fit by what trials carry; what else they need is known after compiling."""
     needs = needs_of(setting)
     check_room(setting, trials, needs)
-    devices, at_once = setting.devices, lanes(setting, trials, batch_trials)
-    largest = min(trials_that_fit(at_once * needs.in_play), math.ceil(trials / at_once))
-    return equal(trials, batch_trials or devices * largest, devices)
-
-
-def lanes(setting: Setting, trials: int, batch_trials: int | None) -> int:
-    """How many batches are played at the same time: one for each core of a CPU that this process has to itself.
-
-    XLA runs a program without large matrix products on one core. A policy that refits has such products; they use all
-    cores, and their rounding depends on the number of trials. Several devices have their own shares of trials, and
-    whoever asks for batches of a size does so for their memory.
-    """
-    if batch_trials is not None or setting.policy.refit_every:
-        return 1
-    alone = setting.devices == 1 and memory.sharers == 1 and jax.default_backend() == "cpu"
-    return max(1, min(cores(), trials // FEWEST)) if alone else 1
-
-
-def cores() -> int:
-    """Those that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    devices = setting.devices
+    return equal(trials, batch_trials or devices * trials_that_fit(needs.in_play), devices)
 
 
 def policies_that_fit(setting: Setting) -> int:
