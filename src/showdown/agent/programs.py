@@ -38,19 +38,7 @@ def act_many(
     return jax.lax.map(lambda row: block.act(policy, keys, state, *row), (contexts, steps), batch_size=together)
 
 
-@partial(jax.jit, static_argnames="draws")
-def probabilities(
-    policy: Policy,
-    key: jax.Array,
-    state: State,
-    context: jax.Array,
-    step: jax.Array,
-    available: jax.Array,
-    *,
-    draws: int,
-) -> tuple[jax.Array, jax.Array]:
-    """The probability of each action, (num_actions,), and of how many draws it is the mean; 0 where it is stated."""
-    return law(policy, key, state, context, step, available, draws)
+probabilities = jax.jit(law, static_argnames="draws")
 
 
 @partial(jax.jit, donate_argnums=2)

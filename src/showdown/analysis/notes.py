@@ -5,6 +5,7 @@ Several tables of one page have a note of the same kind, each about its own cell
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,13 +20,14 @@ LEFT_OUT = {  # why one of several cells of a (policy, problem) is not shown
 
 
 @dataclass(frozen=True)
-class Note:
+class Note(ABC):
     """Notes of one kind that differ in their items alone are one note about all of these."""
 
     items: tuple[Any, ...]
 
+    @abstractmethod
     def __str__(self) -> str:
-        raise NotImplementedError
+        """The sentence."""
 
 
 @dataclass(frozen=True)

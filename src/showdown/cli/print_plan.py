@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from showdown.cli import console
 
 if TYPE_CHECKING:
+    from showdown.bench.cell import Cell
     from showdown.bench.plan import Planned
     from showdown.bench.store import Store
 
@@ -27,7 +28,7 @@ def print_plan(name: str, planned: list[Planned], store: Store, as_json: bool) -
     todo = [item.cell for item in planned if not item.done]
     seconds, known = estimate_seconds(todo, store) if todo else (0.0, 0)
     if as_json:
-        rows = [{**row(item), "done": item.done} for item in planned]
+        rows = [{**row(item.cell), "done": item.done} for item in planned]
         console.data_json({"cells": rows, "estimated_seconds": seconds, "measured_cells": known})
         return
     for item in planned:
@@ -47,7 +48,7 @@ def print_shards(name: str, shards: list[list[Planned]], store: Store, as_json: 
     for number, cells in enumerate(shards, 1):
         todo = [item.cell for item in cells if not item.done]
         seconds = estimate_seconds(todo, store)[0] if todo else 0.0
-        listed = [{**row(item), "done": item.done} for item in cells]
+        listed = [{**row(item.cell), "done": item.done} for item in cells]
         rows.append({"shard": f"{number}/{len(shards)}", "estimated_seconds": seconds, "cells": listed})
     if as_json:
         console.data_json({"shards": rows})
@@ -60,8 +61,8 @@ def print_shards(name: str, shards: list[list[Planned]], store: Store, as_json: 
     console.data(f"{name}: {sum(map(len, shards))} cells; the longest shard about {duration(longest)}")
 
 
-def row(item: Planned) -> dict[str, Any]:
-    cell = item.cell
+def row(cell: Cell) -> dict[str, Any]:
+    """What a cell is, as data."""
     return {
         "policy": cell.policy_name,
         "problem": cell.problem_name,

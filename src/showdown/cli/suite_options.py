@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from showdown.cli import console
+from showdown.cli.data_folder import use_data_folder
 
 if TYPE_CHECKING:
     from showdown.bench.plan import Planned
@@ -48,8 +48,7 @@ def planned_cells(suite: Suite, store: Store, data_dir: Path | None) -> list[Pla
     """The plan of a suite, with a warning about each horizon that was shortened and each damaged cell."""
     from showdown.bench.plan import plan
 
-    if data_dir is not None:
-        os.environ["SHOWDOWN_DATA"] = str(data_dir)
+    use_data_folder(data_dir)
     notes: list[str] = []
     planned = plan(suite, store, notes)
     for note in notes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +9,7 @@ import typer
 
 from showdown.cli import console
 from showdown.cli.choose import chosen, near
+from showdown.cli.data_folder import use_data_folder
 from showdown.cli.load import LOAD, load_files
 from showdown.errors import UsageError
 
@@ -49,8 +49,7 @@ def figure_command(
         if value and option not in known[name].options:
             others = ", ".join(other for other, figure in known.items() if option in figure.options)
             raise UsageError(f"--{option} means nothing to the figure {name}, only to {others}")
-    if data_dir is not None:
-        os.environ["SHOWDOWN_DATA"] = str(data_dir)
+    use_data_folder(data_dir)
     load_files(load)
     path = out or Path(f"{name}.png")
 

@@ -27,6 +27,7 @@ from showdown.cli.engine_options import (
     chosen_limits,
 )
 from showdown.cli.load import LOAD, load_files
+from showdown.cli.print_plan import measure_speed, print_plan, row
 from showdown.cli.suite_options import (
     DataFolder,
     Horizon,
@@ -82,7 +83,6 @@ def run_command(
     """Play policies on problems and keep every finished cell."""
     from showdown.bench.engine import make_engine
     from showdown.bench.shards import one_shard
-    from showdown.cli.print_plan import measure_speed, print_plan
 
     engine, processes = chosen_engine(engine, processes)
     resources = address, cell_cpus, cell_gpus
@@ -199,14 +199,8 @@ def _counted(results: list[Result], new: list[Result], out: Path) -> str:
 
 
 def _row(result: Result) -> dict[str, Any]:
-    cell = result.cell
     return {
-        "policy": cell.policy_name,
-        "problem": cell.problem_name,
-        "horizon": cell.problem.horizon,
-        "trials": cell.trials,
-        "seed": cell.seed,
-        "cell": cell.hash,
+        **row(result.cell),
         "status": result.status,
         "reason": result.reason,
         "new": result.new,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from showdown.cli import console
+from showdown.cli.data_folder import use_data_folder
 from showdown.cli.engine_options import Address
 from showdown.cli.load import LOAD, load_files
 from showdown.cli.tuning_options import (
@@ -72,8 +72,7 @@ def tuned_command(
     from showdown.bench.store import Store
     from showdown.tuning.protocol import study
 
-    if data_dir is not None:
-        os.environ["SHOWDOWN_DATA"] = str(data_dir)
+    use_data_folder(data_dir)
     load_files(load)
     requests, reported = _asked(
         policies,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from dataclasses import asdict
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from showdown.cli import console
+from showdown.cli.data_folder import use_data_folder
 from showdown.cli.engine_options import Address
 from showdown.cli.load import LOAD, load_files
 from showdown.cli.tuning_options import (
@@ -71,8 +71,7 @@ def tune_command(
     from showdown.tuning.asked import request_for
     from showdown.tuning.tune import tune
 
-    if data_dir is not None:
-        os.environ["SHOWDOWN_DATA"] = str(data_dir)
+    use_data_folder(data_dir)
     load_files(load)
     request = request_for(
         policy,
