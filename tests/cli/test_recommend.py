@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
+import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,9 +19,11 @@ from showdown.bench.store import Store
 from showdown.errors import UsageError
 from showdown.policies import policies
 from showdown.recommendation.answer import Recommendation
-from showdown.recommendation.board import FAILED, OUT_OF_TIME, Standing
-from showdown.recommendation.budget import seconds_of
+from showdown.recommendation.board import BEHIND, FAILED, IN_FRONT, NO_ROOM, OUT_OF_TIME, Board, Standing
+from showdown.recommendation.budget import Budget, seconds_of
 from showdown.recommendation.candidates import candidates
+from showdown.recommendation.contest import Contest
+from showdown.recommendation.forecast import Forecast
 from showdown.recommendation.measure import Cost
 from showdown.recommendation.recommend import _chosen as choose
 
@@ -47,7 +54,7 @@ def test_an_answer_in_the_users_units_a_page_an_agent_and_a_store(showdown, file
     assert "at random" in first
     assert cost.startswith("It decides in ")
     assert any("highest accuracy" in line for line in rest)
-    assert "2 trials of Uniform, LinFullPost, LinGreedy" in answer.err
+    assert re.search(r"2 trials of Uniform, Lin\w+, Lin\w+\n", answer.err)
     folder = tmp_path / "recommendation"
     assert "<html" in (folder / "report.html").read_text()[:200]
     recipe = json.loads((folder / "agent.json").read_text())
@@ -160,16 +167,150 @@ def test_methods_that_were_not_judged_are_counted_in_the_advice(tmp_path):
         costs={},
         standings=(
             Standing("A", value=0.7, low=0.6, high=0.8, trials=2),
-            Standing("B", status=OUT_OF_TIME),
-            Standing("C", status=OUT_OF_TIME),
+            Standing("B", status=NO_ROOM, reason="about 40 s, with 20 s left for all"),
+            Standing("C", status=OUT_OF_TIME, reason="still compiling when the budget ended"),
             Standing("D", status=FAILED, reason="a fault"),
+            Standing("E", status=NO_ROOM, trials=1),
             Standing("Uniform", trials=2),
         ),
         seconds=60,
         folder=tmp_path,
         agent_file=tmp_path / "agent.json",
     )
-    assert found.lines[0].startswith("Use A (3 of 4 methods could not be judged): share of right answers 70.0 %")
-    assert "not judged: D (a fault)" in found.lines
-    assert "not judged, out of time: B and C; the same command with a longer --budget plays them too" in found.lines
+    assert found.lines[0].startswith("Use A (3 of 5 methods could not be judged): share of right answers 70.0 %")
+    at = found.lines.index("not played: B would not fit in the budget (about 40 s, with 20 s left for all)")
+    assert found.lines[at + 1 : at + 5] == [
+        "not played: C did not finish (still compiling when the budget ended)",
+        "not played: D failed (a fault)",
+        "fewer trials for lack of time: E (1 of 2)",
+        "the same command with a longer --budget continues from here",
+    ]
     assert found.lines[-1] == f"serve it: showdown serve {tmp_path / 'agent.json'}"
+
+
+SLOW = '''
+"""A policy that takes as long to compile as its field says."""
+import time
+import jax.numpy as jnp
+from showdown.config import config
+from showdown.policies import policies
+from showdown.policy import Policy
+
+
+@config
+class Slow(Policy):
+    seconds: int = 1
+    refit_every: int = 50
+
+    def init(self, key, spec):
+        time.sleep(self.seconds)
+        return ()
+
+    def act(self, key, state, context, step):
+        return jnp.int32(0)
+
+    def refit(self, key, state, history):
+        return state
+
+
+policies.add("Slow", Slow(seconds=300))
+'''
+
+
+def test_a_method_that_compiles_too_long_is_named_and_the_budget_holds(file, tmp_path):
+    """Compiling cannot be interrupted, so its process is killed; the verdict is that of the others."""
+    (tmp_path / "slow.py").write_text(SLOW)
+    options = ("--policies", "LinGreedy,Slow", "--budget", "24s", "--load", "slow.py", "--json")
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-m", "showdown", "recommend", file, "--label", "kind", *options],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert time.monotonic() - began < 60  # not 300
+    found = json.loads(done.stdout)
+    assert found["verdict"]["best"] == "LinGreedy"
+    assert "(1 of 2 methods could not be judged)" in found["sentence"]
+    slow = next(one for one in found["standings"] if one["policy"] == "Slow")
+    # on a machine that is busy with other things it is not even begun
+    assert (slow["status"], slow["reason"].split(" when")[0]) == (OUT_OF_TIME, "still compiling") or (
+        slow["status"] == NO_ROOM
+    )
+
+
+@pytest.fixture
+def contest(frame, tmp_path) -> Contest:
+    problem = package.problems.table(frame, label="kind")
+    return Contest(Store(tmp_path), problem, "kinds", "accuracy", Budget(60.0), lambda board, line: None, processes=2)
+
+
+def test_what_would_not_fit_is_not_begun_and_the_cheap_come_first(contest, monkeypatch):
+    costs = {"Council": 30.0, "NeuralLinear": 15.0, "Uniform": 2.0, "LinGreedy": 3.0}
+    monkeypatch.setattr(Forecast, "seconds", lambda self, cell: costs[cell.policy_name])
+    board = Board("accuracy", 60.0, standings={name: Standing(name) for name in costs})
+    ordered = contest._order(list(costs), board)
+    assert ordered == ["Uniform", "LinGreedy", "NeuralLinear", "Council"]
+    cells = [contest._cell(name, 2) for name in ordered]
+    for left, processes, count in ((20.0, 1, 3), (33.0, 2, 4), (31.0, 2, 3)):
+        assert contest.forecast.fitting(cells, left, processes) == cells[:count]
+    monkeypatch.setattr(contest, "budget", Budget(20.0))  # of which half is for the rest
+    contest._fitting(cells, board, processes=1)
+    assert board.standings["Council"].status == NO_ROOM
+    assert board.standings["Council"].reason == "about 30 s, with 10 s left for all"
+
+
+def test_forecasts_count_compiling_and_other_work_on_the_machine(contest):
+    cheap, council = (contest._cell(name, 2) for name in ("LinGreedy", "Council"))
+    contest.forecast.crowding = 1.0
+    alone = contest.forecast.seconds(council)
+    assert alone > 15 > 3 * contest.forecast.seconds(cheap)
+    contest.forecast.crowding = 3.0
+    assert contest.forecast.seconds(council) == pytest.approx(3 * alone)
+    contest.forecast.pace["Council"] = 0.5  # measured: compiled, and as busy as it is
+    assert contest.forecast.seconds(council) == pytest.approx(3 * 4 + 2 * 0.5)
+
+
+def test_trials_are_shortened_before_methods_are_dropped(contest, monkeypatch):
+    parts = {"Uniform": (4.0, 0.0), "NeuralLinear": (10.0, 20.0), "Council": (18.0, 60.0)}
+    monkeypatch.setattr(
+        "showdown.recommendation.forecast.parts_of_each", lambda cells, store: [parts[one.policy_name] for one in cells]
+    )
+    problem = replace(contest.problem, horizon=400)
+    cells = [contest._cell(name, 2) for name in parts]
+    contest.forecast.crowding = 1.0
+    monkeypatch.setattr("showdown.recommendation.forecast.SHORTEST", 100)
+
+    def steps(left: float) -> int:
+        return contest.forecast.shortened(problem, cells, left).horizon
+
+    assert steps(100.0) == 400  # half of 200 − 32 seconds in two processes is enough for 80
+    assert steps(56.0) == 200
+    assert steps(36.0) == 400 * 0.5 * (72 - 32) / 80
+    assert steps(32.0) == 400  # with all three 80 steps, which is too few: Council will not be played
+
+
+def test_only_what_is_clearly_behind_is_dropped(contest):
+    """The paired test must say so at a level divided by the number of rounds."""
+
+    def settled(p_value: float, behind: bool = True) -> str:
+        rival = Rival("LinGreedy", 0.5, 0.1, 0.01, 0.2, p_value, behind)
+        board = Board("accuracy", 60.0, standings={name: Standing(name) for name in ("LinFullPost", "LinGreedy")})
+        board.verdict = Verdict(
+            metric="accuracy",
+            title="accuracy",
+            smaller_is_better=False,
+            unit="",
+            problems=("kinds",),
+            best="LinFullPost",
+            rivals=(rival,),
+        )
+        contest._settle(board, ["LinFullPost", "LinGreedy"], frozenset())
+        assert board.standings["LinFullPost"].status == IN_FRONT
+        return board.standings["LinGreedy"].status
+
+    assert settled(0.009) == BEHIND
+    assert settled(0.02) == IN_FRONT  # behind, but there are five rounds
+    assert settled(0.009, behind=False) == IN_FRONT

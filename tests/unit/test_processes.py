@@ -112,6 +112,40 @@ def test_a_process_that_dies_costs_its_own_cell_alone(tmp_path):
     assert {record.policy: record.status for record in records} == {"Uniform": "done", "Deadly": "error"}
 
 
+def test_a_cell_that_compiles_too_long_is_given_up(tmp_path):
+    """`--cell-seconds` with processes: nothing but killing stops a program that compiles."""
+    source = DEADLY.replace("os.kill(os.getpid(), signal.SIGKILL)", "import time; time.sleep(300)")
+    (tmp_path / "slow_policy.py").write_text(source.replace("os._exit(3)", "pass"))
+    options = [
+        "--problems",
+        "wheel-0.5",
+        "--trials",
+        "2",
+        "--horizon",
+        "30",
+        "--processes",
+        "2",
+        "--cell-seconds",
+        "20",
+    ]
+    names = ["--load", "slow_policy.py", "--policies", "Uniform,Deadly", "--out", "results", "--json"]
+    command = [*SHOWDOWN, "run", *names, *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    found = {cell["policy"]: (cell["status"], cell["reason"]) for cell in json.loads(done.stdout)["cells"]}
+    late = "took longer than the 20 seconds allowed for a cell"
+    assert found == {"Uniform": ("done", ""), "Deadly": ("timeout", late)}
+    assert {record.status for record in Store(tmp_path / "results").cells()} == {"done", "timeout"}
+
+
+def test_a_limit_for_all_cells_gives_up_what_is_not_finished_in_the_order_given(tmp_path):
+    planned = plan(suite("Uniform", "LinGreedy"), Store(tmp_path))
+    for name in ("local", "processes"):
+        results = list(make_engine(name, Store(tmp_path)).run(planned, Limits(all_seconds=0.0, processes=1)))
+        assert [result.cell.policy_name for result in results] == ["Uniform", "LinGreedy"]
+        assert {result.status for result in results} == {"timeout"}
+        assert results[1].reason == "not begun within the 0 seconds allowed for all cells"
+
+
 def test_processes_that_died_are_replaced(tmp_path):
     results = played_with_a_deadly_policy(tmp_path, "Deadly,Deadly[dose=3],Uniform,LinGreedy")
     assert [status for status, _ in results.values()] == ["error", "error", "done", "done"]

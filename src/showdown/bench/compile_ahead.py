@@ -36,7 +36,8 @@ class CompileAhead:
     def before(self, cell: Cell) -> None:
         """Call it before each cell is played, in their order. What fails here fails again there, which says why."""
         number = self.position.get(cell.hash)
-        if number is None or self.limits.cell_seconds is not None:  # which compiling counts towards
+        limited = self.limits.cell_seconds is not None or self.limits.all_seconds is not None
+        if number is None or limited:  # compiling counts towards the limits
             return
         if jax.default_backend() != "cpu":
             self._begin(number, number + 1 + CELLS_AHEAD)

@@ -43,6 +43,7 @@ class Limits:
 
     batch_trials: int | None = None  # trials that are played at once; None: as many as fit
     cell_seconds: float | None = None  # a cell that takes longer is given up
+    all_seconds: float | None = None  # when they have passed, what is not finished is given up (local and processes)
     processes: int = 1  # cells that are played at the same time
     address: str | None = None  # of a running Ray cluster; None: one on this machine, with `processes` workers
     cell_cpus: float = 1.0  # what a cell asks the cluster for

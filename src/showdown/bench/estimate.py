@@ -16,9 +16,8 @@ from showdown.bench.calibrate import Calibration, beginning, calibration, this_m
 from showdown.bench.cell import Cell
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
-from showdown.bench.work import family, rough_rates, shuffled_rows, work_of
+from showdown.bench.work import family, rough_compile_seconds, rough_rates, shuffled_rows, work_of
 
-COMPILE_SECONDS = 4.0  # a new kind of program, on a small CPU
 ROW_SECONDS = 2e-7  # to put one row of a table in its place in the order of a trial
 
 
@@ -26,6 +25,12 @@ def estimate_seconds(cells: list[Cell], store: Store) -> tuple[float, int]:
     """Seconds for all of `cells` together, and for how many of them that rests on measured rates."""
     known = _Known.of(store)
     return sum(seconds_of_each(cells, store).values()), sum(known.has(cell) for cell in cells)
+
+
+def parts_of_each(cells: list[Cell], store: Store) -> list[tuple[float, float]]:
+    """Seconds to compile and seconds to play each cell, as if it were the only one."""
+    known = _Known.of(store)
+    return [(known.compile_seconds(cell), known.seconds(cell)) for cell in cells]
 
 
 def seconds_of_each(cells: list[Cell], store: Store) -> dict[str, float]:
@@ -43,7 +48,7 @@ def seconds_of_each(cells: list[Cell], store: Store) -> dict[str, float]:
 def rough_seconds(cell: Cell) -> float:
     """From the count of operations alone, compiling included: the same on every machine that has the data."""
     shuffling = cell.trials * shuffled_rows(cell)[1] * ROW_SECONDS
-    return shuffling + work_of(cell).seconds(rough_rates(cell)) + COMPILE_SECONDS
+    return shuffling + work_of(cell).seconds(rough_rates(cell)) + rough_compile_seconds(cell)
 
 
 def longest_first(planned: list[Planned], store: Store) -> list[Planned]:
@@ -89,7 +94,7 @@ class _Known:
         return cell.trials * (known.rates.step if known else rows * ROW_SECONDS) + work_of(cell).seconds(rates)
 
     def compile_seconds(self, cell: Cell) -> float:
-        return self.families[family(cell)].compile if family(cell) in self.families else COMPILE_SECONDS
+        return self.families[family(cell)].compile if family(cell) in self.families else rough_compile_seconds(cell)
 
 
 def _names(cell: Cell) -> tuple[str, str]:

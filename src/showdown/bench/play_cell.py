@@ -71,11 +71,20 @@ def _watch(cell: Cell, limits: Limits) -> Callable[[int], None]:
 
     def watch(steps: int) -> None:
         if limits.cell_seconds is not None and time.monotonic() - began > limits.cell_seconds:
-            raise _TimeoutError(f"took longer than the {limits.cell_seconds:g} seconds allowed for a cell")
+            raise _TimeoutError(took_longer(limits.cell_seconds, "a cell"))
         if limits.progress is not None:
             limits.progress(cell, steps)
 
     return watch
+
+
+def took_longer(seconds: float, what: str) -> str:
+    return f"took longer than the {seconds:g} seconds allowed for {what}"
+
+
+def not_begun(cell: Cell, limits: Limits) -> Result:
+    """Of a cell that the limit for all of them leaves no time for. Nothing is stored."""
+    return Result(cell, "timeout", f"not begun within the {limits.all_seconds:g} seconds allowed for all cells")
 
 
 def about(concurrent: int = 0) -> About:

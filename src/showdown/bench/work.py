@@ -12,7 +12,7 @@ import math
 from typing import Any, NamedTuple
 
 from showdown.bench.cell import Cell
-from showdown.config import all_fields, core
+from showdown.config import all_fields, core, to_json
 from showdown.errors import MissingDataError
 from showdown.posteriors.schedule import first_steps
 from showdown.problem import ProblemSpec
@@ -35,6 +35,9 @@ class Work(NamedTuple):
         return self.steps * rates.step + self.operations * rates.operation
 
 
+COMPILE_SECONDS = 4.0  # a new kind of program, on a small CPU
+TRAINING_COMPILE_SECONDS = 3.0  # more, where it trains
+POSTERIOR_COMPILE_SECONDS = 5.5  # and for each posterior that is refitted on the features of a network
 _STEP_SECONDS = 5e-7
 LINEAR, NETWORK, PROCESS = "linear", "network", "process"
 ROUGH = {  # on a small CPU: small products of a posterior, mini-batches, a Gaussian process in float64
@@ -52,6 +55,15 @@ def family(cell: Cell) -> str:
 
 def rough_rates(cell: Cell) -> Rates:
     return ROUGH[_kind(all_fields(cell.policy))]
+
+
+def rough_compile_seconds(cell: Cell) -> float:
+    """Of a program's size: what trains is larger, and the factorisations of posteriors are most of it."""
+    fields = all_fields(cell.policy)
+    if _kind(fields) == LINEAR:
+        return COMPILE_SECONDS
+    posteriors = str(to_json(cell.policy)).count("'prior_precision'")  # a policy may hold several
+    return COMPILE_SECONDS + TRAINING_COMPILE_SECONDS + posteriors * POSTERIOR_COMPILE_SECONDS
 
 
 def work_of(cell: Cell) -> Work:
@@ -115,8 +127,11 @@ def _weights(fields: dict[str, Any], spec: ProblemSpec) -> int:
 
 
 def _training_steps(fields: dict[str, Any], horizon: int) -> int:
-    """Optimiser steps of one trial: more in the first trainings of some, none in the last of others."""
-    usual = fields.get("training_steps", 1)
+    """Optimiser steps of one trial: more in the first trainings of some, none in the last of others.
+
+    Features of a network (`beliefs/network_features.py`) are trained one step for each context.
+    """
+    usual = fields.get("training_steps", max(1, fields["refit_every"]))
     trainings = min(horizon, fields.get("train_until") or horizon) // max(1, fields["refit_every"])
     longer = first_steps(fields.get("initial_training_steps", usual), usual, fields.get("decaying_trainings", 1))
     return int(longer[:trainings].sum()) + usual * max(0, trainings - len(longer))

@@ -10,9 +10,8 @@ from typing import Any
 
 from showdown.analysis.summary import BASELINE
 from showdown.analysis.verdict import Rival, Verdict
-from showdown.analysis.verdict_words import listed
 from showdown.metrics import COMMONEST
-from showdown.recommendation.board import OUT_OF_TIME, Standing
+from showdown.recommendation.board import NO_ROOM, OUT_OF_TIME, Standing
 from showdown.recommendation.measure import Cost
 
 
@@ -58,8 +57,10 @@ class Recommendation:
         against = " and ".join(filter(None, [always, random]))
         if self.verdict.best is None:
             return f"No recommendation: {self.verdict.reason}."
+        missed, methods = len(self._unplayed()), sum(one.policy != BASELINE for one in self.standings)
+        of = f" ({missed} of {methods} methods could not be judged)" if missed else ""
         if self.policy is None:
-            return f"Use no method: none is clearly better than {against}."
+            return f"Use no method{of}: none is clearly better than {against}."
         value, low, high = self._own(self.policy)
         number = f"{self._number(value)} (95 % interval {self._number(low)} to {self._number(high)})"
         other = (
@@ -67,19 +68,23 @@ class Recommendation:
             if self.policy != self.verdict.best
             else ""
         )
-        missed, methods = len(self._unplayed()), sum(one.policy != BASELINE for one in self.standings)
-        of = f" ({missed} of {methods} methods could not be judged)" if missed else ""
         return f"Use {self.policy}{of}: {self._what()} {number}{f', against {against}' if against else ''}.{other}"
 
     def _unplayed(self) -> list[Standing]:
         return [one for one in self.standings if not one.trials]
 
     def _not_judged(self) -> list[str]:
-        late = [one.policy for one in self._unplayed() if one.status == OUT_OF_TIME]
-        others = [one for one in self._unplayed() if one.policy not in late]
-        lines = [f"not judged: {one.policy} ({one.reason or one.status})" for one in others]
-        again = "the same command with a longer --budget plays them too"
-        return [*lines, f"not judged, out of time: {listed(late)}; {again}"] if late else lines
+        """Every method without a result by name, why, and those with fewer trials than the others."""
+        lines = [f"not played: {one.policy} {_why(one)}" for one in self._unplayed()]
+        most = max((one.trials for one in self.standings), default=0)
+        cut = [
+            f"{one.policy} ({one.trials} of {most})"
+            for one in self.standings
+            if one.status in (OUT_OF_TIME, NO_ROOM) and 0 < one.trials < most
+        ]
+        lines += [f"fewer trials for lack of time: {', '.join(cut)}"] if cut else []
+        late = any(one.status in (OUT_OF_TIME, NO_ROOM) for one in self.standings)
+        return [*lines, "the same command with a longer --budget continues from here"] if lines and late else lines
 
     def _own(self, policy: str) -> tuple[float | None, float | None, float | None]:
         one = next(one for one in self.standings if one.policy == policy)
@@ -118,6 +123,11 @@ class Recommendation:
             "page": str(self.page) if self.page else None,
             "agent_file": str(self.agent_file) if self.agent_file else None,
         }
+
+
+def _why(one: Standing) -> str:
+    words = {NO_ROOM: f"{NO_ROOM} ", OUT_OF_TIME: "did not finish "}.get(one.status, "failed ")
+    return f"{words}({one.reason or one.status})"
 
 
 def _duration(seconds: float) -> str:

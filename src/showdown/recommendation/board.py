@@ -10,6 +10,7 @@ from showdown.analysis.verdict import Verdict
 WAITING, COMPILING, PLAYING = "waiting", "compiling", "playing"
 REFERENCE = "reference"
 IN_FRONT, BEHIND, OUT_OF_TIME, FAILED = "in front", "behind, dropped", "out of time", "failed"
+NO_ROOM = "would not fit in the budget"  # and was not begun
 
 
 @dataclass
@@ -21,7 +22,7 @@ class Standing:
     low: float | None = None  # 95 % interval
     high: float | None = None
     share: float = 0.0  # of the cell being played
-    reason: str = ""  # of a failure
+    reason: str = ""  # of a failure, or why it did not finish
 
 
 @dataclass

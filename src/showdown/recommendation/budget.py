@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from showdown.errors import UsageError
 
 DEFAULT = "5m"
-RESERVED = 0.1  # of the budget, for measuring decisions and drawing the page
+# For measuring decisions and drawing the page: a tenth, but at least some seconds, and never more than half.
+RESERVED, RESERVED_SECONDS, MOST_RESERVED = 0.1, 10.0, 0.5
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -32,4 +33,9 @@ class Budget:
     @property
     def left(self) -> float:
         """For playing."""
-        return self.seconds * (1 - RESERVED) - self.elapsed
+        reserved = min(max(RESERVED * self.seconds, RESERVED_SECONDS), MOST_RESERVED * self.seconds)
+        return self.seconds - reserved - self.elapsed
+
+    @property
+    def is_over(self) -> bool:
+        return self.elapsed >= self.seconds

@@ -2,14 +2,15 @@
 
 Trial i is the same in every round, so a method's larger cell contains its smaller one. A method is dropped when the
 verdict's own test (`analysis/with_best.py`) puts it behind, at a level that is divided by the number of rounds. Cells
-that would not end within the budget are not begun. Cheap cells are played here; several expensive ones in processes, as
-many as there are cores.
+that would not end within the budget are not begun (`forecast.py`). Cheap cells are played here, expensive ones in
+processes, as many as there are cores, which are killed when the budget ends: nothing else stops compiling.
 """
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from showdown.analysis.facts import facts_of
 from showdown.analysis.judge import judge
@@ -18,25 +19,25 @@ from showdown.analysis.verdict import Verdict
 from showdown.analysis.with_best import ALPHA, interval
 from showdown.bench.cell import Cell
 from showdown.bench.engine import Limits, Result, make_engine
-from showdown.bench.estimate import COMPILE_SECONDS, estimate_seconds
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
 from showdown.metrics import metric_named
 from showdown.policies import policies
-from showdown.problem import Problem
+from showdown.problems.own_table import Table
 from showdown.recommendation import board as words
 from showdown.recommendation.board import Board, Show, Standing
 from showdown.recommendation.budget import Budget
+from showdown.recommendation.crowding import crowding
+from showdown.recommendation.forecast import Forecast
 
 ROUNDS = (2, 4, 8, 16, 32)  # trials
 ENOUGH = 16  # trials after which a clear verdict needs no more
-CHEAP_SECONDS = 8.0  # a cell that takes less is not worth a process of its own
 
 
 @dataclass
 class Contest:
     store: Store
-    problem: Problem
+    problem: Table
     problem_name: str
     metric: str
     budget: Budget
@@ -44,8 +45,18 @@ class Contest:
     seed: int = 0
     rounds: tuple[int, ...] = ROUNDS
     processes: int = field(default_factory=lambda: os.cpu_count() or 1)
+    load: tuple[Path, ...] = ()  # files that register policies, for the processes
     cells: dict[str, str] = field(default_factory=dict)  # finished, hash to policy
-    pace: dict[str, float] = field(default_factory=dict)  # policy to seconds per trial
+    forecast: Forecast = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.forecast = Forecast(self.store, self.processes, crowding(self.processes))
+
+    def shorten(self, names: list[str]) -> Table:
+        """Play fewer steps where the first round would not fit the budget; gives the problem as it will be played."""
+        cells = [self._cell(name, self.rounds[0]) for name in names]
+        self.problem = self.forecast.shortened(self.problem, cells, self.budget.left)
+        return self.problem
 
     def play(self, names: list[str], references: frozenset[str]) -> Board:
         larger = not metric_named(self.metric).smaller_is_better
@@ -63,45 +74,41 @@ class Contest:
         return board
 
     def _round(self, alive: list[str], trials: int, board: Board, references: frozenset[str]) -> bool:
-        """Play the methods that are left; whether any of them could be played."""
-        cells = {name: self._cell(name, trials) for name in alive}
-        fitting = self._fitting(cells, board)
-        if not set(fitting) - references:
-            return False
-        self.show(board, f"{trials} trials of {', '.join(fitting)}")
-        cheap = [name for name in fitting if self.processes == 1 or self._is_cheap(cells[name])]
-        self._run([cells[name] for name in cheap], "local", board)
-        rest = [name for name in fitting if name not in cheap and self._seconds(cells[name]) < self.budget.left]
-        self._run([cells[name] for name in rest], "processes" if len(rest) > 1 else "local", board)
-        return any(cells[name].hash in self.cells for name in fitting if name not in references)
+        """Play the methods that are left, the cheap ones first; whether any of them could be played."""
+        cells = [self._cell(name, trials) for name in self._order(alive, board)]
+        # nothing is known in the first round, and what does not train takes a few seconds: it is always played
+        cheap = [cell for cell in cells if self.forecast.is_cheap(cell)]
+        begun = cheap if not self.cells else self._fitting(cheap, board, processes=1)
+        self._run(begun, "local", board, trials)
+        rest = self._fitting([cell for cell in cells if cell not in cheap], board, self.processes)
+        self._run(rest, "processes" if self.processes > 1 else "local", board, trials)
+        return any(cell.hash in self.cells for cell in [*begun, *rest] if cell.policy_name not in references)
 
-    def _fitting(self, cells: dict[str, Cell], board: Board) -> list[str]:
-        """The methods whose cells should end in time, the best first, as their sum is what the budget must hold."""
-        order = [one.policy for one in board.best_first() if one.policy in cells]
-        chosen, used = [], 0.0
-        for name in order:
-            seconds = 0.0 if self.store.is_done(cells[name].hash) else self._seconds(cells[name])
-            if used + seconds / self.processes <= self.budget.left or not self.cells:
-                chosen.append(name)
-                used += seconds / self.processes
-            else:
-                board.standings[name].status = words.OUT_OF_TIME
+    def _order(self, alive: list[str], board: Board) -> list[str]:
+        """In the first round the cheapest first, then the best first: what comes last may not fit."""
+        if self.cells:
+            return [one.policy for one in board.best_first() if one.policy in alive]
+        return sorted(alive, key=lambda name: self.forecast.seconds(self._cell(name, self.rounds[0])))
+
+    def _fitting(self, cells: list[Cell], board: Board, processes: int) -> list[Cell]:
+        """Those that should end within the budget; the others are marked."""
+        left = max(0.0, self.budget.left)
+        chosen = self.forecast.fitting(cells, left, processes)
+        for cell in cells:
+            if cell not in chosen:
+                standing = board.standings[cell.policy_name]
+                standing.status = words.NO_ROOM
+                standing.reason = f"about {self.forecast.seconds(cell):.0f} s, with {left:.0f} s left for all"
+                self.show(board, f"{cell.policy_name}: {standing.status} ({standing.reason})")
         return chosen
 
     def _cell(self, name: str, trials: int) -> Cell:
         return Cell(name, self.problem_name, policies.get(name), self.problem, trials, self.seed)
 
-    def _is_cheap(self, cell: Cell) -> bool:
-        """By what was measured; before that, whatever trains is expensive, as its rough estimate may be far off."""
-        known = cell.policy_name in self.pace or not cell.policy.refit_every
-        return known and self._seconds(cell) < CHEAP_SECONDS
-
-    def _seconds(self, cell: Cell) -> float:
-        if cell.policy_name in self.pace:
-            return COMPILE_SECONDS + self.pace[cell.policy_name] * cell.trials
-        return estimate_seconds([cell], self.store)[0]
-
-    def _run(self, cells: list[Cell], engine: str, board: Board) -> None:
+    def _run(self, cells: list[Cell], engine: str, board: Board, trials: int) -> None:
+        if not cells:
+            return
+        self.show(board, f"{trials} trials of {', '.join(cell.policy_name for cell in cells)}")
         planned = [
             Planned(cell, [(cell.policy_name, cell.problem_name)], self.store.is_done(cell.hash)) for cell in cells
         ]
@@ -116,11 +123,12 @@ class Contest:
 
         limits = Limits(
             batch_trials=self.rounds[0],  # one program for all rounds: compiling again would take longer than playing
-            cell_seconds=max(1.0, round(self.budget.left)),  # whole, as messages name it
-            processes=min(self.processes, max(1, len(cells))) if engine == "processes" else 1,
+            all_seconds=max(1.0, round(self.budget.left)),
+            processes=self.processes if engine == "processes" else 1,
+            load=self.load,
             progress=progress,
         )
-        for result in make_engine(engine, self.store).run(planned, limits) if planned else ():
+        for result in make_engine(engine, self.store).run(planned, limits):
             self._finished(result, board)
 
     def _finished(self, result: Result, board: Board) -> None:
@@ -129,9 +137,10 @@ class Contest:
             self.cells[cell.hash] = cell.policy_name
             standing.trials, standing.status = cell.trials, words.WAITING
             if result.new:
-                self.pace[cell.policy_name] = result.run_seconds / cell.trials
+                self.forecast.pace[cell.policy_name] = result.run_seconds / cell.trials
             self._measure(standing, cell)
         elif result.status == "timeout":
+            standing.reason = _progress_of(standing)
             standing.status = words.OUT_OF_TIME
         else:
             standing.status, standing.reason = words.FAILED, result.reason
@@ -162,7 +171,7 @@ class Contest:
                 continue
             if name in behind:
                 standing.status = words.BEHIND
-            elif standing.status not in (words.FAILED, words.OUT_OF_TIME):
+            elif standing.status not in (words.FAILED, words.OUT_OF_TIME, words.NO_ROOM):
                 standing.status = words.IN_FRONT
             if standing.status != words.IN_FRONT:
                 alive.remove(name)
@@ -179,8 +188,15 @@ class Contest:
         return judge(frame, facts, self.metric, decide_seconds=decide_seconds)
 
 
+def _progress_of(standing: Standing) -> str:
+    """How far a method was when the time was over."""
+    if standing.status == words.PLAYING:
+        return f"{standing.share:.0%} of the round was played when the budget ended"
+    return f"{'still compiling' if standing.status == words.COMPILING else 'not begun'} when the budget ended"
+
+
 def _line(standing: Standing, result: Result, metric: str) -> str:
     if result.status != "done":
-        return f"{standing.policy}: {standing.status}{f' ({result.reason})' if result.reason else ''}"
+        return f"{standing.policy}: {standing.status}{f' ({standing.reason})' if standing.reason else ''}"
     found = "" if result.new else ", already stored"
     return f"{standing.policy}: {metric} {standing.value:.4f} in {standing.trials} trials{found}"

@@ -13,8 +13,6 @@ import numpy as np
 
 from showdown.analysis.coverage import REFERENCES
 from showdown.analysis.verdict import Verdict
-from showdown.bench.cell import Cell
-from showdown.bench.estimate import estimate_seconds
 from showdown.bench.store import Store
 from showdown.errors import ShowdownError
 from showdown.policies import policies as known
@@ -28,10 +26,8 @@ from showdown.recommendation.measure import Cost, cost_of
 from showdown.recommendation.recipe import write_recipe
 
 OUT = Path("recommendation")
-FIRST_ROUND = 0.5  # of the budget, that the first round may take; else trials are shortened
 NEXT_TO_NOTHING = 0.005  # of what the best gains over the references
 MUCH_FASTER = 0.5  # of the best one's time to decide
-SHORTEST = 1000  # steps that trials are not shortened below
 
 
 def recommend(
@@ -46,12 +42,14 @@ def recommend(
     rounds: tuple[int, ...] = ROUNDS,
     page: bool = True,
     show: Show | None = None,
+    load: tuple[Path, ...] = (),
     **options: Any,
 ) -> Recommendation:
     """Play a sensible set of methods on a table and say which to use.
 
     `data`, `label`, `rewards` and the other options are those of `showdown.problems.table`. `budget` is how long it may
     take (`90s`, `2m`, `1h`); `policies` plays these instead of the usual set; `show` is called as things change.
+    `load` names files that register policies of your own, for other processes to load.
     """
     limit = Budget(seconds_of(budget))
     problem = table(data, label=label, rewards=rewards, **options)
@@ -62,12 +60,12 @@ def recommend(
     store = Store(folder)
     processes = (os.cpu_count() or 1) if is_file else 1  # other processes do not have a table that is in memory
     rows = problem.horizon
-    problem = _within(problem, names, limit, store, processes, seed)
-    contest = Contest(store, problem, name, _metric(problem), limit, show or _unseen, seed, rounds, processes)
+    contest = Contest(store, problem, name, _metric(problem), limit, show or _unseen, seed, rounds, processes, load)
+    problem = contest.shorten(names)
     board = contest.play(names, REFERENCES)
     if not contest.cells:
         raise ShowdownError(f"nothing could be played within {budget}: a larger --budget may help")
-    costs = _costs(board.verdict, problem)
+    costs = _costs(board.verdict, problem, limit)
     found = contest.verdict({name: cost.decide_seconds for name, cost in costs.items()})
     assert found is not None  # there are cells
     chosen = _chosen(found, costs)
@@ -105,18 +103,14 @@ def _metric(problem: Table) -> str:
     return "accuracy" if plain and square and np.array_equal(found.payoffs, np.eye(len(found.payoffs))) else "reward"
 
 
-def _within(problem: Table, names: list[str], limit: Budget, store: Store, processes: int, seed: int) -> Table:
-    """The problem with all of its rows or, where the first round would not fit the budget, with fewer."""
-    cells = [Cell(name, "", known.get(name), problem, ROUNDS[0], seed) for name in names]
-    ratio = FIRST_ROUND * limit.left * processes / max(estimate_seconds(cells, store)[0], 1e-9)
-    if ratio >= 1:
-        return problem
-    return dataclasses.replace(problem, horizon=min(problem.horizon, max(SHORTEST, int(problem.horizon * ratio))))
-
-
-def _costs(found: Verdict | None, problem: Table) -> dict[str, Cost]:
+def _costs(found: Verdict | None, problem: Table, limit: Budget) -> dict[str, Cost]:
+    """Of the best and, as long as the budget lasts, of those tied with it: an agent of each is compiled."""
     spec = problem.spec(problem.load())
-    return {name: cost_of(known.get(name), spec) for name in (found.ties if found is not None else ())}
+    costs: dict[str, Cost] = {}
+    for name in found.ties if found is not None else ():
+        if not costs or not limit.is_over:
+            costs[name] = cost_of(known.get(name), spec)
+    return costs
 
 
 def _chosen(found: Verdict, costs: dict[str, Cost]) -> str | None:
@@ -131,8 +125,9 @@ def _chosen(found: Verdict, costs: dict[str, Cost]) -> str | None:
     near = [
         one.policy
         for one in found.rivals
-        if not one.behind and one.difference <= NEXT_TO_NOTHING * gain and costs[one.policy].decide_seconds <= fast
+        if not one.behind and one.difference <= NEXT_TO_NOTHING * gain and one.policy in costs
     ]
+    near = [name for name in near if costs[name].decide_seconds <= fast]
     return min([found.best, *near], key=lambda name: costs[name].decide_seconds)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import pickle
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -25,6 +27,7 @@ from showdown.registry import load_file
 
 READY = "ready"  # the first message of a process; after it come numbers of steps, and for each cell a result, or
 CLAIMED = "claimed"  # that another run on the same store is playing it
+GRACE_SECONDS = 2.0  # for a process to find out itself that its cell takes too long, which it does between segments
 
 
 class Worker:
@@ -38,6 +41,14 @@ class Worker:
         theirs.close()  # so that the connection is closed when the process is gone
         self.ready = False
         self.playing: Planned | None = None
+        self.began = math.inf  # its cell
+
+    def is_ready(self) -> None:
+        self.ready, self.began = True, time.monotonic()
+
+    def end_of_cell(self, limits: Limits) -> float:
+        """When it is killed; its start is not counted, nor waiting for another run that plays the same cell."""
+        return math.inf if limits.cell_seconds is None else self.began + limits.cell_seconds + GRACE_SECONDS
 
     def plays(self, item: Planned, wait: bool = False) -> bool:
         """Give it a cell, to wait for if another run is playing it; False if the process died since the last one."""
@@ -49,6 +60,7 @@ class Worker:
             why = f"{item.cell.label} cannot be handed to another process ({error}): play it without --processes"
             raise UsageError(why) from None
         self.playing = item
+        self.began = time.monotonic() if self.ready and not wait else math.inf
         return True
 
     def kill(self) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, overload
 
 from showdown.bench.compilation_cache import use_compilation_cache
 from showdown.bench.compile_ahead import CompileAhead
 from showdown.bench.engine import Engine, Limits, Result
 from showdown.bench.plan import Planned
-from showdown.bench.play_cell import play_cell
+from showdown.bench.play_cell import not_begun, play_cell
 from showdown.bench.store import Store
 
 
@@ -21,12 +22,16 @@ class Local:
 
     def run(self, planned: Iterable[Planned], limits: Limits) -> Iterator[Result]:
         self.prepare()
+        began = time.monotonic()
         planned, claimed_by_others = list(planned), []
         ahead = CompileAhead([item.cell for item in planned if not item.done], limits)
         try:
             for item in planned:
+                if not item.done and _is_over(began, limits):
+                    yield not_begun(item.cell, limits)
+                    continue
                 ahead.before(item.cell)
-                result = self.result(item, limits, wait=False)
+                result = self.result(item, _left_of(began, limits), wait=False)
                 if result is None:
                     claimed_by_others.append(item)
                 else:
@@ -34,7 +39,7 @@ class Local:
         finally:  # also when nobody wants more results
             ahead.close()
         for item in claimed_by_others:
-            yield self.result(item, limits, wait=True)
+            yield self.result(item, _left_of(began, limits), wait=True)
 
     def prepare(self) -> None:
         self.store.prepare()
@@ -59,6 +64,18 @@ class Local:
     def _found(self, item: Planned) -> Result:
         self.store.add_names(item.cell, item.names)
         return Result(item.cell, "done", new=False)
+
+
+def _is_over(began: float, limits: Limits) -> bool:
+    return limits.all_seconds is not None and time.monotonic() - began >= limits.all_seconds
+
+
+def _left_of(began: float, limits: Limits) -> Limits:
+    """For the next cell: it may take no longer than what is left for all."""
+    if limits.all_seconds is None:
+        return limits
+    left = max(1.0, round(limits.all_seconds - (time.monotonic() - began)))  # whole, as messages name it
+    return replace(limits, cell_seconds=left if limits.cell_seconds is None else min(left, limits.cell_seconds))
 
 
 def engine(store: Store) -> Engine:

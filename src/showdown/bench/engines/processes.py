@@ -6,12 +6,14 @@ the seconds of a cell are not those of a machine to itself, and its record says 
 
 Every process has a connection of its own to the first one, which knows what it gave to whom. A process that dies closes
 its connection: its cell is lost, and another process takes its place. If the first one dies the others find their
-connections closed.
+connections closed. A process whose cell takes too long is killed, also while it compiles, which nothing else can stop.
 """
 
 from __future__ import annotations
 
+import math
 import os
+import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -22,7 +24,7 @@ from showdown.bench.engines._worker import CLAIMED, READY, Worker
 from showdown.bench.engines.local import Local
 from showdown.bench.estimate import longest_first
 from showdown.bench.plan import Planned
-from showdown.bench.play_cell import about
+from showdown.bench.play_cell import about, not_begun, took_longer
 from showdown.bench.store import Store
 from showdown.errors import ShowdownError
 
@@ -32,10 +34,16 @@ class Processes:
     store: Store
 
     def run(self, planned: Iterable[Planned], limits: Limits) -> Iterator[Result]:
-        """The longest cells first, with results in the order in which cells finish."""
+        """Results in the order in which cells finish.
+
+        The longest cells are begun first; where there is a limit for all of them, those that were given first are, so
+        that the caller decides which are finished.
+        """
+        end = math.inf if limits.all_seconds is None else time.monotonic() + limits.all_seconds
         planned = list(planned)
         yield from Local(self.store).run([item for item in planned if item.done], limits)
-        left = deque(longest_first([item for item in planned if not item.done], self.store))
+        new = [item for item in planned if not item.done]
+        left = deque(longest_first(new, self.store) if limits.all_seconds is None else new)
         limits = replace(limits, processes=max(1, min(limits.processes, len(left))))
         # a process that takes three quarters of a GPU at its start, as JAX does, leaves nothing for the next
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
@@ -51,9 +59,15 @@ class Processes:
                         raise _not_started(workers[-1])
                 if not workers:
                     return
-                ready = wait([worker.connection for worker in workers])
-                for worker in [worker for worker in workers if worker.connection in ready]:
-                    result = self._receive(worker, limits)
+                if time.monotonic() >= end:
+                    yield from [self._late(worker, limits, limits.all_seconds, "all cells") for worker in workers]
+                    yield from [not_begun(item.cell, limits) for item in left]
+                    return
+                until = min(end, *(worker.end_of_cell(limits) for worker in workers))
+                patience = max(0.0, until - time.monotonic()) if until < math.inf else None
+                ready = wait([worker.connection for worker in workers], patience)
+                for worker in list(workers):
+                    result = self._news(worker, worker.connection in ready, limits)
                     if result is None:
                         continue
                     if result == CLAIMED and worker.playing is not None:
@@ -70,6 +84,25 @@ class Processes:
             for worker in workers:
                 worker.kill()
 
+    def _news(self, worker: Worker, has_message: bool, limits: Limits) -> Result | str | None:
+        """What it says, or that its cell took too long."""
+        if has_message:
+            return self._receive(worker, limits)
+        if time.monotonic() < worker.end_of_cell(limits):
+            return None
+        return self._late(worker, limits, limits.cell_seconds, "a cell")
+
+    def _late(self, worker: Worker, limits: Limits, seconds: float | None, what: str) -> Result:
+        worker.kill()  # before anything is looked at, so that nothing changes afterwards
+        item = worker.playing
+        assert item is not None  # else it would not be among the workers
+        assert seconds is not None
+        if self.store.is_done(item.cell.hash):  # in the last moment
+            return Result(item.cell, "done")
+        reason = took_longer(seconds, what)
+        self.store.write_failed(item.cell, item.names, "timeout", reason, about(limits.processes - 1))
+        return Result(item.cell, "timeout", reason)
+
     def _receive(self, worker: Worker, limits: Limits) -> Result | str | None:
         """What one message says: a result, that the cell is claimed, or nothing yet."""
         assert worker.playing is not None  # else it would not be among the workers
@@ -80,7 +113,7 @@ class Processes:
                 raise _not_started(worker) from None
             return self._lost(worker, worker.playing, limits)
         if message == READY:
-            worker.ready = True
+            worker.is_ready()
         elif isinstance(message, ShowdownError):
             raise message
         elif isinstance(message, Result) or message == CLAIMED:

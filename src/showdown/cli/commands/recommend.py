@@ -64,6 +64,7 @@ def recommend_command(
             seed=seed,
             out=out,
             show=show,
+            load=tuple(load or ()),
         )
     if as_json:
         console.data_json(found.to_json())
