@@ -48,6 +48,15 @@ def test_the_text_names_the_better_one_and_ends_with_a_sentence(showdown, result
     assert "LinFullPost is better than LinGreedy on wheel-0.7 (LinFullPost: -3" in lines[6]
 
 
+def test_problems_come_in_the_order_of_tables_and_the_choice_of_the_pair_is_mentioned(showdown, results):
+    lines = showdown("compare", "LinFullPost", "LinGreedy", str(results)).out.splitlines()
+    named = [line.split()[0] for line in lines[4:10]]
+    headings = showdown("table", str(results), "--problems", ",".join(named)).out
+    assert named[0] == "linear"  # which was played last
+    assert sorted(named, key=headings.index) == named
+    assert "believe the verdict of `showdown table`" in " ".join(lines[-2:])
+
+
 def test_more_reward_is_better(showdown, results):
     found = showdown("compare", "LinFullPost", "LinGreedy", str(results), "--metric", "reward", "--json").json
     assert (found["wins"], found["ties"], found["losses"]) == (4, 1, 1)

@@ -110,6 +110,9 @@ def test_the_usual_methods_are_those_that_exist():
 
 def test_budgets():
     assert [seconds_of(text) for text in ("90s", "2m", "1.5h", "3")] == [90, 120, 5400, 180]
+    assert Budget(300.0).left == pytest.approx(270, abs=1)
+    assert Budget(60.0).left == pytest.approx(50, abs=1)
+    assert Budget(60.0, crowding=3.0).left == pytest.approx(36, abs=1)
     for wrong in ("soon", "0m", "-2m"):
         with pytest.raises(UsageError, match="a budget is a time"):
             seconds_of(wrong)
@@ -256,10 +259,10 @@ def test_what_would_not_fit_is_not_begun_and_the_cheap_come_first(contest, monke
     cells = [contest._cell(name, 2) for name in ordered]
     for left, processes, count in ((20.0, 1, 3), (33.0, 2, 4), (31.0, 2, 3)):
         assert contest.forecast.fitting(cells, left, processes) == cells[:count]
-    monkeypatch.setattr(contest, "budget", Budget(20.0))  # of which half is for the rest
+    monkeypatch.setattr(contest, "budget", Budget(20.0))  # of which eight are for the rest
     contest._fitting(cells, board, processes=1)
     assert board.standings["Council"].status == NO_ROOM
-    assert board.standings["Council"].reason == "about 30 s, with 10 s left for all"
+    assert board.standings["Council"].reason == "about 30 s, with 12 s left for all"
 
 
 def test_forecasts_count_compiling_and_other_work_on_the_machine(contest):

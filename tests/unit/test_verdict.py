@@ -12,6 +12,8 @@ import pytest
 from scipy import stats
 
 from showdown.analysis.coverage import coverage
+from showdown.analysis.judge import judge
+from showdown.analysis.over_problems import problems_needed, signed_rank
 from showdown.analysis.verdict import verdict
 from showdown.analysis.with_best import difference, interval, with_best
 
@@ -83,13 +85,63 @@ def test_many_problems_with_one_order_give_a_winner(drawn):
     means = {(name, f"p{i}"): 100 + 10 * "ABC".index(name) for i in range(12) for name in "ABC"}
     found = verdict(drawn(means))
     assert (found.best, found.tied, found.value, found.unit) == ("A", (), 1.0, "mean rank")
-    assert found.test == "Nemenyi's test"
+    assert found.test == "Wilcoxon's test"
+
+
+def test_a_winner_over_problems_does_not_depend_on_how_many_poor_methods_were_played(drawn):
+    """Tests of mean ranks do: with many others, a policy that is second everywhere could not be told from the first."""
+    names = [f"p{i}" for i in range(12)]
+    means = {(f"M{number}", name): 100 + 10 * number for number in range(12) for name in names}
+    found = verdict(drawn(means))
+    assert (found.best, found.tied) == ("M0", ())
+    assert found.p_value == pytest.approx(11 * 2 / 2**12)
+
+
+def test_the_test_over_problems_is_of_the_common_unit_where_there_is_one(drawn):
+    """Ahead by a hair on nine problems and far behind on three is no win, though nine ranks of twelve are won."""
+    means = {("Uniform", f"p{i}"): 1000 for i in range(12)} | {("A", f"p{i}"): 100 for i in range(12)}
+    means |= {("B", f"p{i}"): 30 if i < 3 else 110 for i in range(12)}
+    found = verdict(drawn(means))
+    assert (found.best, found.tied) == ("A", ("B",))
+    assert found.p_value == pytest.approx(stats.wilcoxon([-70.0] * 3 + [10.0] * 9, method="asymptotic").pvalue, abs=0.1)
+
+
+def test_the_signed_rank_test_is_scipys_and_exact_with_ties():
+    generator = np.random.default_rng(2)
+    for count in (1, 2, 5, 9, 20):
+        drawn = generator.standard_normal(count) + 0.3
+        assert signed_rank(drawn) == pytest.approx(stats.wilcoxon(drawn).pvalue)
+    tied = np.array([1.0, 1, 2, 3, -1, 2])
+    exact = stats.PermutationMethod(n_resamples=100)
+    assert signed_rank(tied) == pytest.approx(stats.wilcoxon(tied, method=exact).pvalue)
+    assert signed_rank(np.zeros(4)) == 1.0
+    assert signed_rank(np.array([0.0, 1, 1, 1, 1, 1, 1])) == pytest.approx(2 / 2**6)  # what is equal says nothing
+
+
+def test_the_true_best_over_problems_is_rarely_counted_as_behind(frame_of):
+    """Whoever is picked as the best of eight equal policies: a given one is called behind in at most 5 % of studies."""
+    generator = np.random.default_rng(4)
+    excluded = 0
+    for _ in range(60):
+        values = generator.standard_normal((8, 12, 1)) + 0.1 * generator.standard_normal((8, 12, 3))
+        cells = {(f"M{i}", f"p{j}"): list(100 + values[i, j]) for i in range(8) for j in range(12)}
+        found = {rival.policy: rival for rival in verdict(frame_of(cells)).rivals}
+        excluded += "M0" in found and found["M0"].behind
+    assert excluded <= 3
+
+
+def test_too_few_problems_for_so_many_methods_is_said(drawn):
+    means = {(f"M{number}", name): 100 + 10 * number for number in range(20) for name in ("x", "y", "z")}
+    found = judge(drawn(means), {})
+    assert len(found.tied) == 19
+    assert "3 problems cannot tell 20 methods apart by their ranks; 10 or more may" in found.warnings
+    assert [problems_needed(count) for count in (2, 10, 31)] == [6, 9, 11]
 
 
 def test_two_problems_never_give_a_winner(drawn):
     means = {(name, problem): 100 + 50 * "AB".index(name) for problem in "xy" for name in "AB"}
     found = verdict(drawn(means))
-    assert (found.best, found.tied, found.test) == ("A", ("B",), "sign test")
+    assert (found.best, found.tied, found.test) == ("A", ("B",), "Wilcoxon's test")
 
 
 def test_ranks_and_per_cent_have_two_decimals(drawn):
@@ -160,13 +212,23 @@ def test_the_true_best_is_rarely_counted_as_behind():
     assert excluded <= 10
 
 
-def test_coverage_prefers_all_problems_then_the_largest_complete_table(frame_of):
+def test_coverage_is_the_largest_complete_table_over_half_of_the_problems(frame_of):
     one = [1.0, 2.0]
     full = frame_of({(name, problem): one for name in "AB" for problem in "xy"} | {("C", "x"): one})
     assert coverage(full)[:2] == (["A", "B"], ["x", "y"])
     ragged = frame_of({("A", p): one for p in "wxyz"} | {("B", p): one for p in "xyz"} | {("C", "w"): one})
     assert coverage(ragged)[:2] == (["A", "B"], ["x", "y", "z"])
     assert coverage(frame_of({("A", "x"): one, ("B", "y"): one})).problems == []
+    # eight methods on two of six problems fill 16 cells, three on five of them 15: two problems are too few to rank on
+    many = {(f"M{i}", p): one for i in range(5) for p in "uv"} | {(name, p): one for name in "ABC" for p in "uvwxy"}
+    found = coverage(frame_of({**many, ("A", "z"): one}))
+    assert found[:2] == (["A", "B", "C"], list("uvwxy"))
+    assert len(found.left_out) == 5
+    # and two methods that alone played all six do not push out the others
+    assert len(coverage(frame_of({**many, ("A", "z"): one, ("B", "z"): one})).policies) == 3
+    # what two methods have in common counts, though neither played just that
+    crossed = frame_of({("A", p): one for p in "wxy"} | {("B", p): one for p in "xyz"})
+    assert coverage(crossed)[:2] == (["A", "B"], ["x", "y"])
 
 
 def test_the_difference_is_the_paired_test_or_welchs_where_no_trial_is_shared():

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections import Counter
 from typing import NamedTuple
 
 import pandas as pd
@@ -24,26 +27,34 @@ class Coverage(NamedTuple):
 
 
 def coverage(cells: pd.DataFrame, references: frozenset[str] = REFERENCES) -> Coverage:
-    """From rows with policy and problem: the policies that played every problem, and all problems.
+    """From rows with policy and problem: the largest table without gaps over at least half of the problems.
 
-    Where fewer than two methods played every problem: the problems and methods that fill the largest complete table,
-    among the sets of problems that some method played. References count for neither rule; they are among the policies
-    where they played these problems.
+    Half, because ranks over two problems say little, however many methods played both; where no two methods share half
+    of the problems, any two. Sets of problems that are looked at: those that a method played, and what two of these
+    have in common. Of two tables with as many cells, the one with more problems. References count for neither rule;
+    they are among the policies where they played these problems.
     """
     pairs = cells[["policy", "problem"]].drop_duplicates()
     problems = list(dict.fromkeys(pairs["problem"]))
     sets = {policy: frozenset(group) for policy, group in pairs.groupby("policy", sort=False)["problem"]}
     methods = [policy for policy in sets if policy not in references] or list(sets)
-
-    def complete(chosen: frozenset[str]) -> list[str]:
-        return [policy for policy in methods if chosen <= sets[policy]]
-
     chosen = frozenset(problems)
-    if len(methods) > 1 and len(complete(chosen)) < 2:
-        shared = frozenset.intersection(*(sets[policy] for policy in methods))
-        tables = [one for one in dict.fromkeys([*(sets[policy] for policy in methods), shared]) if one]
-        comparable = [one for one in tables if len(complete(one)) > 1]
-        chosen = max(comparable, key=lambda one: (len(one) * len(complete(one)), len(one)), default=frozenset())
+    if len(methods) > 1 and any(sets[policy] != chosen for policy in methods):
+        chosen = _largest([sets[policy] for policy in methods], len(problems))
     shown = [policy for policy in sets if chosen and chosen <= sets[policy]]
     played = {policy: len(group) for policy, group in sets.items()}
     return Coverage(shown, [name for name in problems if name in chosen], played, len(problems))
+
+
+def _largest(sets: list[frozenset[str]], total: int) -> frozenset[str]:
+    """Of the problems that each method played: those of the largest table of two methods or more; may be empty."""
+    count = Counter(sets)
+    own = list(count)
+    shared = (one & other for one, other in itertools.combinations(own, 2))
+    sizes = {
+        one: (len(one), sum(number for other, number in count.items() if one <= other))
+        for one in dict.fromkeys([*own, *shared, frozenset.intersection(*own)])
+    }
+    tables = [one for one, (_, methods) in sizes.items() if one and methods > 1]
+    wide = [one for one in tables if 2 * len(one) >= total] or tables
+    return max(wide, key=lambda one: (math.prod(sizes[one]), len(one)), default=frozenset())

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import pandas as pd
 
-from showdown.analysis.cautions import Caution, FewTrials, UnequalCoverage, UnsharedProblems
+from showdown.analysis.cautions import Caution, FewProblems, FewTrials, UnequalCoverage, UnsharedProblems
 from showdown.analysis.facts import Facts
 from showdown.analysis.measured import measured
+from showdown.analysis.over_problems import problems_needed
 from showdown.analysis.validity import catching_up, cautions, few_trials, no_times, unequal_coverage
 from showdown.analysis.verdict import Verdict, verdict
 from showdown.metrics import MAIN, metric_named
@@ -53,6 +54,9 @@ def _cautions(rows: pd.DataFrame, facts: Facts, found: Verdict) -> list[Caution]
     others = FewTrials | UnequalCoverage | UnsharedProblems
     doubts = [caution for caution in cautions(meant, facts) if not isinstance(caution, others)]
     doubts += [caution for caution in (few_trials(leading), *unequal_coverage(rows)) if caution.items]
+    methods, needed = len(found.rivals) + 1, problems_needed(max(2, len(found.rivals) + 1))
+    if found.best is not None and 1 < len(found.problems) < needed:
+        doubts = [FewProblems(((len(found.problems), methods, needed),)), *doubts]
     if found.best is not None and len(found.problems) == 1:
         crossing = catching_up(meant, facts, found.best, [rival.policy for rival in found.rivals])
         doubts = [*([crossing] if crossing.items else []), *doubts]

@@ -198,7 +198,7 @@ def _several(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, Any]:
         return {"best": None, "reason": "only one method was played on all of these problems"}
     if methods.groupby(["policy", "problem"])["trial"].size().min() < 2:
         return {"best": None, "reason": "a single trial gives no interval"}
-    found = over_problems(methods, column, metric.smaller_is_better)
+    found = over_problems(methods, column, metric.smaller_is_better, _common_unit(rows, metric, column))
     rivals = tuple(
         Rival(name, found.ranks[name], item.mean, item.low, item.high, item.p_value, item.told_apart)
         for name, item in found.differences.items()
@@ -216,6 +216,17 @@ def _several(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, Any]:
         "p_value": found.p_value,
         "test": found.test,
     }
+
+
+def _common_unit(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, float] | None:
+    """By problem, what makes values of different problems comparable; None where nothing does."""
+    problems = [str(name) for name in rows["problem"].unique()]
+    if metric.is_share:
+        return dict.fromkeys(problems, 1.0)
+    uniform = rows[rows["policy"] == BASELINE].groupby("problem")[column].mean()
+    if metric.baseline != BASELINE or len(uniform) < len(problems) or not (uniform > 0).all():
+        return None
+    return {str(name): 100 / mean for name, mean in uniform.items()}
 
 
 def _sure(p_value: float | None, tied: bool) -> str:

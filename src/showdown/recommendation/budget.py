@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from showdown.errors import UsageError
 
 DEFAULT = "5m"
-# For measuring decisions and drawing the page: a tenth, but at least some seconds, and never more than half.
-RESERVED, RESERVED_SECONDS, MOST_RESERVED = 0.1, 10.0, 0.5
+# For measuring decisions and drawing the page: a tenth, but at least some seconds, and more on a busy machine.
+RESERVED, RESERVED_SECONDS, MOST_RESERVED = 0.1, 10.0, 0.4
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -24,6 +24,7 @@ def seconds_of(text: str) -> float:
 @dataclass(frozen=True)
 class Budget:
     seconds: float
+    crowding: float = 1.0  # how many times slower than an idle machine this one is
     began: float = field(default_factory=time.monotonic)
 
     @property
@@ -33,9 +34,5 @@ class Budget:
     @property
     def left(self) -> float:
         """For playing."""
-        reserved = min(max(RESERVED * self.seconds, RESERVED_SECONDS), MOST_RESERVED * self.seconds)
-        return self.seconds - reserved - self.elapsed
-
-    @property
-    def is_over(self) -> bool:
-        return self.elapsed >= self.seconds
+        reserved = max(RESERVED * self.seconds, RESERVED_SECONDS * self.crowding)
+        return self.seconds - min(reserved, MOST_RESERVED * self.seconds) - self.elapsed

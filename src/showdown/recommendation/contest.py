@@ -27,10 +27,10 @@ from showdown.problems.own_table import Table
 from showdown.recommendation import board as words
 from showdown.recommendation.board import Board, Show, Standing
 from showdown.recommendation.budget import Budget
-from showdown.recommendation.crowding import crowding
-from showdown.recommendation.forecast import Forecast
+from showdown.recommendation.forecast import START_SECONDS, Forecast
 
 ROUNDS = (2, 4, 8, 16, 32)  # trials
+HOPE = 2.5  # times the seconds left: forecasts for a busy machine may be wrong by as much
 ENOUGH = 16  # trials after which a clear verdict needs no more
 
 
@@ -50,7 +50,7 @@ class Contest:
     forecast: Forecast = field(init=False)
 
     def __post_init__(self) -> None:
-        self.forecast = Forecast(self.store, self.processes, crowding(self.processes))
+        self.forecast = Forecast(self.store, self.processes, self.budget.crowding)
 
     def shorten(self, names: list[str]) -> Table:
         """Play fewer steps where the first round would not fit the budget; gives the problem as it will be played."""
@@ -71,7 +71,22 @@ class Contest:
             methods = [name for name in alive if name not in references]
             if not played or (trials >= ENOUGH and len(methods) == 1):
                 break
+        self._use_what_is_left(board)
         return board
+
+    def _use_what_is_left(self, board: Board) -> None:
+        """Begin what was not, if a forecast that is too careful by half may be all that spoke against it.
+
+        The others are settled, and what does not end in time is killed: only the time is lost that nobody else wants.
+        """
+        left = self.budget.left
+        unplayed = [one.policy for one in board.standings.values() if one.status == words.NO_ROOM and not one.trials]
+        cells = [self._cell(name, self.rounds[0]) for name in unplayed]
+        cells = sorted(cells, key=self.forecast.seconds)[: self.processes]
+        hopeful = [cell for cell in cells if self.forecast.seconds(cell) <= HOPE * left]
+        if self.processes > 1 and left > START_SECONDS:
+            self._run(hopeful, "processes", board, self.rounds[0])
+            board.verdict = self.verdict()
 
     def _round(self, alive: list[str], trials: int, board: Board, references: frozenset[str]) -> bool:
         """Play the methods that are left, the cheap ones first; whether any of them could be played."""
@@ -128,6 +143,7 @@ class Contest:
             load=self.load,
             progress=progress,
         )
+        self.forecast.here |= {cell.policy_name for cell in cells if engine == "local"}
         for result in make_engine(engine, self.store).run(planned, limits):
             self._finished(result, board)
 

@@ -27,12 +27,14 @@ class Forecast:
     processes: int
     crowding: float = 1.0  # how many times slower than an idle machine this one is
     pace: dict[str, float] = field(default_factory=dict)  # policy to seconds per trial, as measured in this contest
+    here: set[str] = field(default_factory=set)  # policies whose programs this process holds
 
     def seconds(self, cell: Cell) -> float:
         if self.store.is_done(cell.hash):
             return 0.0
         if cell.policy_name in self.pace:
-            return START_SECONDS * self.crowding + self.pace[cell.policy_name] * cell.trials
+            start = 0.0 if cell.policy_name in self.here else START_SECONDS * self.crowding
+            return start + self.pace[cell.policy_name] * cell.trials
         return self.crowding * sum(parts_of_each([cell], self.store)[0])
 
     def is_cheap(self, cell: Cell) -> bool:

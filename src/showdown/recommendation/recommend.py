@@ -22,6 +22,7 @@ from showdown.recommendation.board import Board, Show
 from showdown.recommendation.budget import DEFAULT, Budget, seconds_of
 from showdown.recommendation.candidates import candidates
 from showdown.recommendation.contest import ROUNDS, Contest
+from showdown.recommendation.crowding import crowding
 from showdown.recommendation.measure import Cost, cost_of
 from showdown.recommendation.recipe import write_recipe
 
@@ -51,14 +52,15 @@ def recommend(
     take (`90s`, `2m`, `1h`); `policies` plays these instead of the usual set; `show` is called as things change.
     `load` names files that register policies of your own, for other processes to load.
     """
-    limit = Budget(seconds_of(budget))
+    cores = os.cpu_count() or 1
+    limit = Budget(seconds_of(budget), crowding(cores))
     problem = table(data, label=label, rewards=rewards, **options)
     is_file = isinstance(data, str | os.PathLike)
     name = _name(data) if is_file else "table"
     names = candidates(policies)
     folder = Path(out)
     store = Store(folder)
-    processes = (os.cpu_count() or 1) if is_file else 1  # other processes do not have a table that is in memory
+    processes = cores if is_file else 1  # other processes do not have a table that is in memory
     rows = problem.horizon
     contest = Contest(store, problem, name, _metric(problem), limit, show or _unseen, seed, rounds, processes, load)
     problem = contest.shorten(names)
@@ -104,12 +106,15 @@ def _metric(problem: Table) -> str:
 
 
 def _costs(found: Verdict | None, problem: Table, limit: Budget) -> dict[str, Cost]:
-    """Of the best and, as long as the budget lasts, of those tied with it: an agent of each is compiled."""
+    """Of the best and those tied with it, as long as the budget lasts: an agent of each is compiled."""
     spec = problem.spec(problem.load())
     costs: dict[str, Cost] = {}
+    longest = 0.0
     for name in found.ties if found is not None else ():
-        if not costs or not limit.is_over:
+        began = limit.elapsed
+        if began + longest < limit.seconds:
             costs[name] = cost_of(known.get(name), spec)
+            longest = max(longest, limit.elapsed - began)
     return costs
 
 
@@ -121,6 +126,8 @@ def _chosen(found: Verdict, costs: dict[str, Cost]) -> str | None:
     if found.best is None or not found.beats_references:
         return None
     gain = min((abs(one.difference) for one in found.references), default=0.0)
+    if found.best not in costs:  # there was no time to measure
+        return found.best
     fast = MUCH_FASTER * costs[found.best].decide_seconds
     near = [
         one.policy

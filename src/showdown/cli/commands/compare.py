@@ -38,8 +38,9 @@ def compare_command(
 
     from showdown.analysis.facts import facts_of
     from showdown.analysis.head_to_head import head_to_head
-    from showdown.analysis.selection import select
+    from showdown.analysis.selection import in_order, select
     from showdown.bench.store import Store
+    from showdown.problems import problems as known
 
     store = Store(directory)
     frame = store.frame()
@@ -52,6 +53,8 @@ def compare_command(
         raise UsageError(f"{names[0]} cannot be compared with itself")
     wanted = chosen(problems, "problem", frame["problem"])
     rows = select(frame if wanted is None else frame[frame["problem"].isin(wanted)], horizon=horizon, seed=seed).frame
+    order = in_order(rows["problem"], wanted or known.names())  # as in tables
+    rows = rows.sort_values("problem", key=lambda column: column.map(order.index), kind="stable")
     found = head_to_head(rows, facts_of(store, store.cells(), rows["cell"]), names[0], names[1], metric)
     if as_json:
         console.data_json(found.to_json())
@@ -78,8 +81,18 @@ def _lines(found: HeadToHead, width: int | None) -> list[str]:
     ]
     unit = f", {found.problems[0].unit}" if len(units) == 1 else ""
     title = f"{found.title}{unit}: {found.first} minus {found.second}, paired over trials ({better} is better)"
-    said = [wrapped(line, width) for line in (found.sentence, *found.warnings)]
+    said = [wrapped(line, width) for line in (found.sentence, *found.warnings, *_scope(found))]
     return [title, "", grid[0], "─" * max(map(len, grid)), *grid[1:], "", *said]
+
+
+def _scope(found: HeadToHead) -> list[str]:
+    """Why the verdict of a table may differ."""
+    if len(found.problems) == 1:
+        return []
+    return [
+        "This is about these two alone. For a pair that was chosen because of its numbers, believe the verdict of "
+        "`showdown table`, which corrects for the choice."
+    ]
 
 
 def _row(one: OnProblem, with_unit: bool) -> tuple[str, ...]:
