@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from threading import Event, RLock
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +16,9 @@ import pandas as pd
 import pytest
 
 from showdown.agent import Agent, Reservoir, UnknownDecisionError, Window
+from showdown.agent.background import Background
+from showdown.agent.kept_history import KeptHistory
+from showdown.agent.short_turns import short_turns
 from showdown.config import config
 from showdown.errors import UsageError
 from showdown.policies import policies
@@ -262,10 +267,35 @@ def test_the_next_size_is_compiled_before_it_is_needed():
 def test_room_made_beforehand_is_used():
     agent = sums_agent()
     agent.warm(rows=1500)
-    assert agent._learner._ready == {2048}
+    assert agent._learner._ready == {4096}
     agent.learn_many(np.zeros((1100, 1)), [0] * 1100, np.ones(1100), refits=1)
     assert float(agent._state["fit"]) == 1100
     agent.wait()
+
+
+def test_a_history_is_nearly_full_only_after_the_rows_it_made_room_for():
+    history = KeptHistory(1, None, 0, keeps=True)
+    for rows in (0, 512, 1500, 65_536):
+        history.reserve(rows)
+        history.count = max(rows, 512)
+        assert not history.nearly_full
+        history.count = history.capacity - 1
+        assert history.nearly_full
+
+
+def test_turns_are_short_while_a_thread_works_and_as_before_afterwards():
+    before, begun, go_on = sys.getswitchinterval(), Event(), Event()
+    background = Background(None, None, None, RLock())
+    background.submit(lambda: begun.set() or go_on.wait(30))
+    assert begun.wait(30)
+    assert background.busy
+    with short_turns():
+        assert sys.getswitchinterval() < before
+    assert sys.getswitchinterval() < before
+    go_on.set()
+    background.close()
+    assert sys.getswitchinterval() == before
+    assert not background.busy
 
 
 # With a table

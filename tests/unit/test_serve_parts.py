@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 
+import jax
 import pytest
 
 pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
@@ -82,7 +83,13 @@ def test_json_is_strict():
 
 
 def test_one_thread_is_asked_for_once(monkeypatch):
+    dispatch = "jax_cpu_enable_async_dispatch"
     monkeypatch.setenv("XLA_FLAGS", "--xla_something=1")
-    compute_in_one_thread()
-    compute_in_one_thread()
+    before = jax.config.read(dispatch)
+    try:
+        compute_in_one_thread()
+        compute_in_one_thread()
+        assert jax.config.read(dispatch) is False
+    finally:
+        jax.config.update(dispatch, before)
     assert os.environ["XLA_FLAGS"] == "--xla_something=1 --xla_cpu_multi_thread_eigen=false"

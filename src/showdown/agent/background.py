@@ -11,9 +11,11 @@ import jax
 import numpy as np
 
 from showdown.agent.kept_history import Rows
+from showdown.agent.short_turns import short_turns
 from showdown.policy import State
 
-FEW = 4  # observations that a swap may catch up with while callers wait
+FEW = 1  # observations that a swap may catch up with while callers wait
+ROUNDS = 20  # of catching up before that, at most: callers may observe faster than the thread catches up
 
 
 class Observation(NamedTuple):
@@ -33,7 +35,7 @@ class Fitted(NamedTuple):
 
 
 class Background:
-    """One refit at a time; one that falls due meanwhile is skipped, and the next one sees its rows too."""
+    """One task at a time; a refit that falls due meanwhile is skipped, and the next one sees its rows too."""
 
     def __init__(
         self,
@@ -53,11 +55,11 @@ class Background:
         if self._threads is None:  # a thread that the interpreter waits for when it ends
             self._threads = ThreadPoolExecutor(1, thread_name_prefix="agent")
         self._tasks = [task for task in self._tasks if not task.done()]
-        self._tasks.append(self._threads.submit(task, *arguments))
+        self._tasks.append(self._threads.submit(_in_short_turns, task, *arguments))
 
     @property
-    def running(self) -> bool:
-        return self._running
+    def busy(self) -> bool:
+        return self._running or any(not task.done() for task in self._tasks)
 
     def start(self, state: State, rows: Rows, step: int) -> None:
         """Begin a refit of `state`, which must be a copy. With the lock held, as for all but `wait` and `close`."""
@@ -79,8 +81,10 @@ class Background:
         try:
             state, finite = self._fit(state, rows, step)
             fine = bool(finite)
-            while fine and len(missed) - caught_up > FEW and number == self._number:
+            for _ in range(ROUNDS):
                 behind = missed[caught_up:]
+                if not fine or len(behind) <= FEW or number != self._number:
+                    break
                 state = self._catch_up(state, behind)
                 caught_up += len(behind)
         except Exception as failed:  # the live state goes on
@@ -103,3 +107,8 @@ class Background:
         if self._threads is not None:
             self._threads.shutdown()
             self._threads = None
+
+
+def _in_short_turns(task: Callable[..., None], *arguments: Any) -> None:
+    with short_turns():
+        task(*arguments)

@@ -10,6 +10,7 @@ import numpy as np
 from showdown.errors import UsageError
 
 FIRST_CAPACITY = 1024  # rows; doubled when full, so that programs are seldom compiled for another size
+AHEAD = 8192  # rows before it is full, where it has as many: seconds of decisions, to compile for the next size
 
 
 @dataclass(frozen=True)
@@ -84,9 +85,17 @@ class KeptHistory:
             setattr(self, name, new)
 
     def reserve(self, rows: int) -> None:
-        """Make room for so many rows in all, so that no other size comes before they are there."""
-        if self.keeps and self.bound is None and rows > self.capacity:
-            self._resize(capacity_for(rows))
+        """Make room for so many rows in all: it is not nearly full before they have come."""
+        if self.keeps and self.bound is None:
+            capacity = self.capacity
+            while rows > _ample(capacity):
+                capacity *= 2
+            if capacity > self.capacity:
+                self._resize(capacity)
+
+    @property
+    def nearly_full(self) -> bool:
+        return self.count > _ample(self.capacity)
 
     def extend(self, contexts: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> None:
         if not self.keeps:
@@ -140,3 +149,8 @@ class KeptHistory:
 def capacity_for(rows: int) -> int:
     """The size that arrays of so many rows would have grown to."""
     return max(FIRST_CAPACITY, 1 << (max(1, rows) - 1).bit_length())
+
+
+def _ample(capacity: int) -> int:
+    """How many rows it may hold and not be nearly full."""
+    return capacity - min(AHEAD, capacity // 2)

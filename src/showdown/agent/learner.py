@@ -64,7 +64,7 @@ class Learner:
         if self.policy.refit_every and self.observations % self.policy.refit_every == 0:
             if wait or not self._behind_the_scenes:
                 self._refit_now(self.observations - 1)
-            elif not self.background.running:
+            elif not self.background.busy:
                 self.background.start(programs.copied(self.state), self.history.rows(), self.observations - 1)
         return True
 
@@ -162,10 +162,10 @@ class Learner:
             self._get_ready()
 
     def _get_ready(self) -> None:
-        """Compile the refit for the next size of the history in the background, once half of this one is full."""
+        """Compile the refit for the next size of the history in the background, while there is room left."""
         history = self.history
         after = 2 * history.capacity
-        if self._ready and history.bound is None and 2 * history.count > history.capacity and after not in self._ready:
+        if self._ready and history.bound is None and history.nearly_full and after not in self._ready:
             self._ready.add(after)
             self.background.submit(self._compile_refit, programs.copied(self.state), after)
 
