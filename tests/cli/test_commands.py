@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import signal
 import subprocess
 import sys
 
@@ -206,6 +207,24 @@ def processor_seconds() -> float:
     """That child processes have used so far."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+@pytest.mark.parametrize(
+    ("command", "at_work"),
+    [
+        (("run", *TINY), "showdown.bench.play_cell.simulate"),
+        (("tune", "LinPost", "--on", "wheel-0.5"), "showdown.tuning.tune.tune"),
+        (("study", "tuned", "--policies", "LinPost", "--tune-on", "wheel-0.5"), "showdown.tuning.protocol.study"),
+    ],
+    ids=["run", "tune", "study"],
+)
+def test_sigterm_is_143_and_says_what_is_kept(showdown, monkeypatch, command, at_work):
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(at_work, lambda *_, **__: signal.raise_signal(signal.SIGTERM))
+    answer = showdown(*command)
+    assert answer.code == 143
+    assert " kept in results, and the same command continues from there" in answer.err
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_ctrl_c_is_130_and_says_what_is_kept(showdown, monkeypatch):

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
-import signal
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from showdown.cli import console
+from showdown.cli.clean_stop import clean_stop
 from showdown.cli.engine_options import (
     Address,
     BatchTrials,
@@ -41,7 +39,6 @@ from showdown.cli.suite_options import (
     opened_store,
     planned_cells,
 )
-from showdown.errors import Terminated
 
 if TYPE_CHECKING:
     from showdown.bench.engine import Engine, Limits, Result
@@ -100,12 +97,8 @@ def run_command(
     if dry_run:
         print_plan(chosen.name, planned, store, as_json)
         return
-    try:
-        with _terminated_like_interrupted():
-            results = _play(planned, player, limits, store, mirror)
-    except KeyboardInterrupt as stop:
-        console.warn(f"stopped; every finished cell is kept in {out}, and the same command continues from there")
-        raise typer.Exit(143 if isinstance(stop, Terminated) else 130) from None
+    with clean_stop(f"every finished cell is kept in {out}"):
+        results = _play(planned, player, limits, store, mirror)
     _print_results(results, store, as_json)
     if mirror is not None:
         mirror.finish()
@@ -120,23 +113,6 @@ def _warn_of_tables(planned: list[Planned]) -> None:
         if hasattr(problem, "bandit_table"):
             for sentence in problem.bandit_table().warnings:
                 console.warn(f"{name}: {sentence}")
-
-
-@contextmanager
-def _terminated_like_interrupted() -> Iterator[None]:
-    """SIGTERM raises `Terminated` here. Only the main thread may ask for that."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(*_: Any) -> None:
-        raise Terminated
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _play(planned: list[Planned], player: Engine, limits: Limits, store: Store, mirror: Mirror | None) -> list[Result]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from showdown.cli import console
+from showdown.cli.clean_stop import clean_stop
 from showdown.cli.data_folder import use_data_folder
 from showdown.cli.engine_options import Address
 from showdown.cli.load import LOAD, load_files
@@ -90,12 +91,9 @@ def tuned_command(
         seed=seed,
     )
     player = chosen_player(engine, processes, address, load)
-    try:
-        with console.progress(float(len(requests)), "starting") as advance:
-            rows = study(requests, reported, Store(out), report_trials, advance, player)
-    except KeyboardInterrupt:
-        console.warn(f"stopped; all that was played is kept in {out}, and the same command continues from there")
-        raise typer.Exit(130) from None
+    steps = float(len(requests))
+    with clean_stop(f"all that was played is kept in {out}"), console.progress(steps, "starting") as advance:
+        rows = study(requests, reported, Store(out), report_trials, advance, player)
     _print(rows, as_json)
 
 

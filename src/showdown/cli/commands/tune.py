@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from showdown.cli import console
+from showdown.cli.clean_stop import clean_stop
 from showdown.cli.data_folder import use_data_folder
 from showdown.cli.engine_options import Address
 from showdown.cli.load import LOAD, load_files
@@ -89,12 +90,8 @@ def tune_command(
         seed=seed,
     )
     player = chosen_player(engine, processes, address, load)
-    try:
-        with console.progress(1.0, "starting") as advance:
-            history, result = tune(request, Store(out), advance, player)
-    except KeyboardInterrupt:
-        console.warn(f"stopped; all that was played is kept in {out}, and the same command continues from there")
-        raise typer.Exit(130) from None
+    with clean_stop(f"all that was played is kept in {out}"), console.progress(1.0, "starting") as advance:
+        history, result = tune(request, Store(out), advance, player)
     _print(request, history, result, out, as_json)
 
 
