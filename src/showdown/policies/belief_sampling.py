@@ -66,13 +66,10 @@ class BeliefSampling(Believed):
         return SamplingState(features, self.belief.observe(state.belief, design, action, reward)[0])
 
     def refit(self, key: jax.Array, state: SamplingState, history: History) -> SamplingState:
-        context_dim = jax.eval_shape(history.contexts_at, jax.ShapeDtypeStruct((1,), "int32")).shape[-1]
-        width = jax.eval_shape(
-            self.features.design, state.features, jax.ShapeDtypeStruct((context_dim,), "float32")
-        ).shape[-1]
-        features, (belief,) = refit(
-            self.features, [View(self.belief, width)], key, state.features, (state.belief,), history
-        )
+        def views(dim: int, context_dim: int) -> list[View]:
+            return [View(self.belief, dim)]
+
+        features, (belief,) = refit(self.features, views, key, state.features, (state.belief,), history)
         return SamplingState(features, belief)
 
 

@@ -147,10 +147,7 @@ class Council(Policy):
         )
 
     def refit(self, key: jax.Array, state: CouncilState, history: History) -> CouncilState:
-        example = jax.eval_shape(history.contexts_at, jax.ShapeDtypeStruct((1,), jnp.int32))
-        design = jax.eval_shape(self.features.design, state.features, example)
-        views = self._views(design.shape[-1], example.shape[-1])
-        features, beliefs = refit(self.features, views, key, state.features, state.beliefs, history)
+        features, beliefs = refit(self.features, self._views, key, state.features, state.beliefs, history)
         return state._replace(features=features, beliefs=beliefs)
 
     def diagnostics(self, state: CouncilState) -> dict[str, jax.Array]:

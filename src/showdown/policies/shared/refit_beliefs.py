@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import jax
@@ -30,7 +30,7 @@ class View(NamedTuple):
 
 def refit(
     features: Features,
-    views: Sequence[View],
+    views_of: Callable[[int, int], Sequence[View]],
     key: jax.Array,
     feature_state: FeatureState,
     states: tuple[BeliefState, ...],
@@ -38,8 +38,12 @@ def refit(
 ) -> tuple[FeatureState, tuple[BeliefState, ...]]:
     """New features, if they are due, and the beliefs rebuilt on them.
 
-    One pass over history serves all beliefs: the Gram matrix of some columns is a block of that of all.
+    `views_of` gives the view of each belief from the widths of a design vector and of a context. One pass over history
+    serves all beliefs: the Gram matrix of some columns is a block of that of all.
     """
+    context = jax.eval_shape(history.contexts_at, jax.ShapeDtypeStruct((1,), jnp.int32))
+    design = jax.eval_shape(features.design, feature_state, context)
+    views = views_of(design.shape[-1], context.shape[-1])
     widest = max(views, key=lambda view: view.width)
     example = jax.ShapeDtypeStruct((views[0].width,), jnp.float32)
     num_actions = jax.eval_shape(views[0].belief.moments, states[0], example).mean.shape[0]
