@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Annotated
+
+import typer
+
+DataFolder = Annotated[Path | None, typer.Option(help="A folder with raw data files, used before any other.")]
 
 
 def use_data_folder(folder: Path | None) -> None:

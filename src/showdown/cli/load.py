@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
-LOAD = typer.Option(
-    "--load",
-    metavar="FILE",
-    help="A Python file with policies or problems, or a TOML file of presets; may be repeated.",
-)
+Load = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--load",
+        metavar="FILE",
+        help="A Python file with policies or problems, or a TOML file of presets; may be repeated.",
+    ),
+]
 
 
 def load_files(paths: list[Path] | None) -> None:

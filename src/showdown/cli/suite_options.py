@@ -27,7 +27,6 @@ Trials = Annotated[int | None, typer.Option(help="Independent trials of each cel
 Horizon = Annotated[int | None, typer.Option(help="Steps of a trial, instead of each problem's own.")]
 Seed = Annotated[int | None, typer.Option(help="The seed; the same one gives the same numbers.")]
 Out = Annotated[str, typer.Option(metavar="DIR", help="Where results are kept: a folder, or a URL as s3://bucket/x.")]
-DataFolder = Annotated[Path | None, typer.Option(help="A folder with raw data files, used before any other.")]
 
 
 def chosen_suite(

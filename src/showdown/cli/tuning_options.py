@@ -18,13 +18,11 @@ Trials = Annotated[int, typer.Option(help="Trials of each candidate.")]
 Fields = Annotated[
     str | None, typer.Option(help="Fields to search, with patterns: a,b* ('*': all). Default: every float.")
 ]
-Horizon = Annotated[int | None, typer.Option(help="Steps of a trial, instead of each problem's own.")]
 Batch = Annotated[int, typer.Option(help="Candidates that are proposed and played together.")]
 Sampler = Annotated[str, typer.Option(help="What proposes candidates: gp, random, sobol, optuna-gp or optuna-tpe.")]
 Halving = Annotated[bool, typer.Option(help="Give the worse half of a batch up at an eighth of the horizon.")]
 Seed = Annotated[int, typer.Option(help="The seed; the same one gives the same numbers.")]
 Out = Annotated[Path, typer.Option(help="Where results are kept.")]
-DataDir = Annotated[Path | None, typer.Option(help="A folder with raw data files, used before any other.")]
 EngineName = Annotated[
     str | None, typer.Option(help="Play each candidate as a cell by this engine; default: many as one program.")
 ]

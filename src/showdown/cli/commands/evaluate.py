@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from showdown.cli import console
-from showdown.cli.load import LOAD, load_files
+from showdown.cli.load import Load, load_files
+from showdown.cli.table_options import Categorical, Delimiter, Header
 
 
 def register(app: typer.Typer) -> None:
@@ -31,13 +32,13 @@ def evaluate_command(
         ),
     ] = None,
     ignore: Annotated[str, typer.Option(help="Columns that are not context: a+b.")] = "",
-    categorical: Annotated[str, typer.Option(help="Columns of numbers that are categories: a+b.")] = "",
+    categorical: Categorical = "",
     keep: Annotated[str, typer.Option(help="Columns to keep though they look like row names: a+b.")] = "",
-    delimiter: Annotated[str, typer.Option(help="comma, semicolon, tab, pipe or space; default: found out.")] = "auto",
-    header: Annotated[str, typer.Option(help="yes or no: whether text begins with column names.")] = "auto",
+    delimiter: Delimiter = "auto",
+    header: Header = "auto",
     level: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
     seed: Annotated[int, typer.Option(help="Of all that is drawn at random.")] = 0,
-    load: Annotated[list[Path] | None, LOAD] = None,
+    load: Load = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
     """Estimate policies' values from logged decisions, and say where the log cannot answer."""

@@ -10,7 +10,7 @@ import typer
 from showdown.cli import console
 from showdown.cli.choose import chosen, near
 from showdown.cli.data_folder import use_data_folder
-from showdown.cli.load import LOAD, load_files
+from showdown.cli.load import Load, load_files
 from showdown.errors import UsageError
 
 
@@ -30,7 +30,7 @@ def figure_command(
     problem: Annotated[str | None, typer.Option(help="The problem to draw.")] = None,
     published: Annotated[bool, typer.Option("--published", help="The paper's numbers, not a store's.")] = False,
     data_dir: Annotated[Path | None, typer.Option(help="A folder with raw data files, used before any other.")] = None,
-    load: Annotated[list[Path] | None, LOAD] = None,
+    load: Load = None,
     as_list: Annotated[bool, typer.Option("--list", help="Print the figures and stop.")] = False,
 ) -> None:
     """Draw a figure of the paper and print the path of the file."""

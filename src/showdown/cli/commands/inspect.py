@@ -11,6 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from showdown.cli import console
+from showdown.cli.table_options import (
+    Categorical,
+    Costs,
+    Delimiter,
+    File,
+    Header,
+    Ignore,
+    Keep,
+    Label,
+    RewardMatrix,
+    Rewards,
+)
 from showdown.text import one_line
 
 if TYPE_CHECKING:
@@ -28,18 +40,16 @@ def register(app: typer.Typer) -> None:
 
 
 def inspect_command(
-    file: Annotated[Path, typer.Argument(help="CSV (any common delimiter), JSON, Parquet, ARFF, KEEL or NumPy.")],
-    label: Annotated[str, typer.Option(help="The column of the right class, by name or position.")] = "",
-    rewards: Annotated[str, typer.Option(help="Or the reward columns, one per action: a+b+c or 'reward_*'.")] = "",
-    reward_matrix: Annotated[str, typer.Option(help="A file: a row per class, a column per action.")] = "",
-    costs: Annotated[str, typer.Option(help="Or what a mistake costs, by class: spam:1+ham:20.")] = "",
-    ignore: Annotated[str, typer.Option(help="Columns to leave out: a+b.")] = "",
-    categorical: Annotated[str, typer.Option(help="Columns of numbers that are categories: a+b.")] = "",
-    keep: Annotated[
-        str, typer.Option(help="Columns to keep though they look like row names, or part of a log: a+b.")
-    ] = "",
-    delimiter: Annotated[str, typer.Option(help="comma, semicolon, tab, pipe or space; default: found out.")] = "auto",
-    header: Annotated[str, typer.Option(help="yes or no: whether text begins with column names.")] = "auto",
+    file: File,
+    label: Label = "",
+    rewards: Rewards = "",
+    reward_matrix: RewardMatrix = "",
+    costs: Costs = "",
+    ignore: Ignore = "",
+    categorical: Categorical = "",
+    keep: Keep = "",
+    delimiter: Delimiter = "auto",
+    header: Header = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
     """Print what is understood of a table: rows, context, actions, class balance, columns dropped and why."""

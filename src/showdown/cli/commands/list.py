@@ -6,14 +6,13 @@ import shutil
 import sys
 import textwrap
 from itertools import groupby
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from showdown.cli import console
 from showdown.cli.choose import near
-from showdown.cli.load import LOAD, load_files
+from showdown.cli.load import Load, load_files
 from showdown.errors import UsageError
 from showdown.report.summary import summary
 
@@ -33,7 +32,7 @@ def register(app: typer.Typer) -> None:
 
 def list_command(
     what: Annotated[str, typer.Argument(help=f"What to list: {', '.join(WHAT)}.")],
-    load: Annotated[list[Path] | None, LOAD] = None,
+    load: Load = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
 ) -> None:
     """List the policies, problems or suites that can be named."""

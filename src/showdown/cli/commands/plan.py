@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from showdown.cli.load import LOAD, load_files
+from showdown.cli.data_folder import DataFolder
+from showdown.cli.load import Load, load_files
 from showdown.cli.suite_options import (
-    DataFolder,
     Horizon,
     Out,
     Policies,
@@ -37,7 +36,7 @@ def plan_command(
     seed: Seed = None,
     out: Out = "results",
     data_dir: DataFolder = None,
-    load: Annotated[list[Path] | None, LOAD] = None,
+    load: Load = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
 ) -> None:
     """Divide a suite into shards of about equal cost, the same on every machine; play nothing."""

@@ -9,7 +9,19 @@ import typer
 
 from showdown.cli import console
 from showdown.cli.leaderboard import leaderboard
-from showdown.cli.load import LOAD, load_files
+from showdown.cli.load import Load, load_files
+from showdown.cli.table_options import (
+    Categorical,
+    Costs,
+    Delimiter,
+    File,
+    Header,
+    Ignore,
+    Keep,
+    Label,
+    RewardMatrix,
+    Rewards,
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -17,18 +29,16 @@ def register(app: typer.Typer) -> None:
 
 
 def recommend_command(
-    file: Annotated[Path, typer.Argument(help="CSV (any common delimiter), JSON, Parquet, ARFF, KEEL or NumPy.")],
-    label: Annotated[str, typer.Option(help="The column of the right class, by name or position.")] = "",
-    rewards: Annotated[str, typer.Option(help="Or the reward columns, one per action: a+b+c or 'reward_*'.")] = "",
-    reward_matrix: Annotated[str, typer.Option(help="A file: a row per class, a column per action.")] = "",
-    costs: Annotated[str, typer.Option(help="Or what a mistake costs, by class: spam:1+ham:20.")] = "",
-    ignore: Annotated[str, typer.Option(help="Columns to leave out: a+b.")] = "",
-    categorical: Annotated[str, typer.Option(help="Columns of numbers that are categories: a+b.")] = "",
-    keep: Annotated[
-        str, typer.Option(help="Columns to keep though they look like row names, or part of a log: a+b.")
-    ] = "",
-    delimiter: Annotated[str, typer.Option(help="comma, semicolon, tab, pipe or space; default: found out.")] = "auto",
-    header: Annotated[str, typer.Option(help="yes or no: whether text begins with column names.")] = "auto",
+    file: File,
+    label: Label = "",
+    rewards: Rewards = "",
+    reward_matrix: RewardMatrix = "",
+    costs: Costs = "",
+    ignore: Ignore = "",
+    categorical: Categorical = "",
+    keep: Keep = "",
+    delimiter: Delimiter = "auto",
+    header: Header = "auto",
     budget: Annotated[str, typer.Option(help="How long it may take: 90s, 2m, 1h.")] = "5m",
     policies: Annotated[
         str | None, typer.Option("--policies", "--policy", help="Instead of the usual set: A,B[field=value]")
@@ -37,7 +47,7 @@ def recommend_command(
     out: Annotated[Path, typer.Option(help="Where results, the page and the agent's file are kept.")] = Path(
         "recommendation"
     ),
-    load: Annotated[list[Path] | None, LOAD] = None,
+    load: Load = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
 ) -> None:
     """Play a sensible set of methods on a table, drop what is clearly behind, and say which to use."""

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from showdown.cli import console
-from showdown.cli.load import LOAD, load_files
+from showdown.cli.load import Load, load_files
 from showdown.errors import UsageError
 
 
@@ -23,7 +23,7 @@ def report_command(
     title: Annotated[str | None, typer.Option(help="The page's heading.", show_default="the name of DIR")] = None,
     docs: Annotated[str | None, typer.Option(help="Address of the documentation, for links.", metavar="URL")] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
-    load: Annotated[list[Path] | None, LOAD] = None,
+    load: Load = None,
 ) -> None:
     """Write one self-contained web page and print its path."""
     if out.suffix.lower() not in (".html", ".htm"):

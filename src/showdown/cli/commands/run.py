@@ -13,6 +13,7 @@ import typer
 
 from showdown.cli import console
 from showdown.cli.clean_stop import clean_stop
+from showdown.cli.data_folder import DataFolder
 from showdown.cli.engine_options import (
     Address,
     BatchTrials,
@@ -24,10 +25,9 @@ from showdown.cli.engine_options import (
     chosen_engine,
     chosen_limits,
 )
-from showdown.cli.load import LOAD, load_files
+from showdown.cli.load import Load, load_files
 from showdown.cli.print_plan import measure_speed, print_plan, row
 from showdown.cli.suite_options import (
-    DataFolder,
     Horizon,
     Out,
     Policies,
@@ -70,7 +70,7 @@ def run_command(
         str | None, typer.Option(metavar="I/N", help="Play one of N parts of about equal cost; see `showdown plan`.")
     ] = None,
     data_dir: DataFolder = None,
-    load: Annotated[list[Path] | None, LOAD] = None,
+    load: Load = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and an estimate; play nothing.")] = False,
     calibrate: Annotated[
         bool, typer.Option("--calibrate", help="Measure this machine's speed first, for estimates; a few minutes.")

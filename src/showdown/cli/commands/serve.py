@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from showdown.cli import console
-from showdown.cli.load import LOAD, load_files
+from showdown.cli.load import Load, load_files
 from showdown.errors import ShowdownError, UsageError
 
 TOKEN = "SHOWDOWN_TOKEN"
@@ -38,7 +38,7 @@ def serve_command(
     seed: Annotated[int, typer.Option(help="The seed of a new agent.")] = 0,
     max_body: Annotated[int, typer.Option(help="The largest body of a request, in bytes.")] = 1 << 20,
     max_batch: Annotated[int, typer.Option(help="The most decisions or rewards in one request.")] = 1000,
-    load: Annotated[list[Path] | None, LOAD] = None,
+    load: Load = None,
 ) -> None:
     """Answer requests for decisions over HTTP, learn from rewards, and save when stopped (Ctrl-C or SIGTERM)."""
     load_files(load)

@@ -6,13 +6,12 @@ import dataclasses
 import difflib
 import inspect
 import sys
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from showdown.cli import console
-from showdown.cli.load import LOAD, load_files
+from showdown.cli.load import Load, load_files
 from showdown.errors import UsageError
 from showdown.report.summary import summary
 
@@ -23,7 +22,7 @@ def register(app: typer.Typer) -> None:
 
 def show_command(
     name: Annotated[str, typer.Argument(help="A policy, problem or suite; overrides may follow: LinPost[pulls=1].")],
-    load: Annotated[list[Path] | None, LOAD] = None,
+    load: Load = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
     """Show every field with its explanation, how a preset differs from its base, and the reference."""

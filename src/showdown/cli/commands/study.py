@@ -10,18 +10,17 @@ import typer
 
 from showdown.cli import console
 from showdown.cli.clean_stop import clean_stop
-from showdown.cli.data_folder import use_data_folder
+from showdown.cli.data_folder import DataFolder, use_data_folder
 from showdown.cli.engine_options import Address
-from showdown.cli.load import LOAD, load_files
+from showdown.cli.load import Load, load_files
+from showdown.cli.suite_options import Horizon
 from showdown.cli.tuning_options import (
     AsJson,
     Batch,
     Budget,
-    DataDir,
     EngineName,
     Fields,
     Halving,
-    Horizon,
     Objective,
     Out,
     Processes,
@@ -65,8 +64,8 @@ def tuned_command(
     processes: Processes = None,
     engine: EngineName = None,
     address: Address = None,
-    data_dir: DataDir = None,
-    load: Annotated[list[Path] | None, LOAD] = None,
+    data_dir: DataFolder = None,
+    load: Load = None,
     as_json: AsJson = False,
 ) -> None:
     """Tune policies on some problems; compare default, published and tuned values on all, on fresh episodes."""

@@ -11,18 +11,17 @@ import typer
 
 from showdown.cli import console
 from showdown.cli.clean_stop import clean_stop
-from showdown.cli.data_folder import use_data_folder
+from showdown.cli.data_folder import DataFolder, use_data_folder
 from showdown.cli.engine_options import Address
-from showdown.cli.load import LOAD, load_files
+from showdown.cli.load import Load, load_files
+from showdown.cli.suite_options import Horizon
 from showdown.cli.tuning_options import (
     AsJson,
     Batch,
     Budget,
-    DataDir,
     EngineName,
     Fields,
     Halving,
-    Horizon,
     Objective,
     Out,
     Processes,
@@ -62,8 +61,8 @@ def tune_command(
     processes: Processes = None,
     engine: EngineName = None,
     address: Address = None,
-    data_dir: DataDir = None,
-    load: Annotated[list[Path] | None, LOAD] = None,
+    data_dir: DataFolder = None,
+    load: Load = None,
     as_json: AsJson = False,
 ) -> None:
     """Search for good values of a policy's fields, and compare the best with the default on fresh episodes."""
