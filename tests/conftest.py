@@ -41,6 +41,14 @@ def pytest_runtest_teardown(item):
         jax.clear_caches()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """One worker takes a file, where the tests do not say otherwise: they share compiled programs and fixtures."""
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
 @pytest.fixture(name="script")
 def give_scripted():
     """Call with contexts and rewards to get a problem that plays them."""

@@ -25,7 +25,6 @@ from showdown.problems import table
 from showdown.recommendation.recipe import write_recipe
 
 ROW = {"age": 41, "region": "north"}
-pytestmark = pytest.mark.xdist_group("serve")  # one server answers all of them
 TOKEN = "a-token-for-tests-only"
 
 

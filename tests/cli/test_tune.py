@@ -19,7 +19,6 @@ def forget_tuned(monkeypatch):
     monkeypatch.setattr(policies, "_entries", dict(policies._entries))
 
 
-@pytest.mark.xdist_group("tune-command")
 def test_what_was_tuned_can_be_loaded_and_played(showdown):
     answer = showdown("tune", "LinPost", "--on", "wheel-0.5", *SIZE, "--final-trials", "2", "--json")
     assert answer.code == 0, answer.err
@@ -41,7 +40,6 @@ def test_what_was_tuned_can_be_loaded_and_played(showdown):
     assert "LinPost@wheel-0.5" in Path("report.html").read_text()
 
 
-@pytest.mark.xdist_group("tune-command")
 def test_a_study_tunes_on_one_problem_and_reports_on_others(showdown):
     asked = ["study", "tuned", "--policies", "LinPost", "--tune-on", "wheel-0.5", *SIZE, "--report-trials", "2"]
     answer = showdown(*asked, "--report-on", "wheel-0.5,wheel-0.9", "--json")

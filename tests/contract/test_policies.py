@@ -13,6 +13,7 @@ from showdown.bench.engines.local import Local
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
 from showdown.config import all_fields, core
+from showdown.play import compile_once
 from showdown.policies import policies
 from showdown.policies.linear import LinearGreedy
 from showdown.simulate import simulate
@@ -81,10 +82,18 @@ def on_one_worker(names: list[str]) -> list:
     return [pytest.param(name, marks=pytest.mark.xdist_group(group)) for name, group in groups.items()]
 
 
+@pytest.fixture
+def compiled_quickly(monkeypatch):
+    """Without the passes of LLVM, which take most of the time of these tests. Whether a policy learns or diverges does
+    not hang on the last bit; what does is tested on programs as users have them."""
+    monkeypatch.setattr(compile_once, "_options", lambda: {"xla_backend_optimization_level": 0})
+
+
+@pytest.mark.usefixtures("compiled_quickly")
 @pytest.mark.parametrize("name", on_one_worker(learners()))
 def test_learners_beat_uniform_on_a_toy(name, script):
     outcome = simulate(resized(policies.get(name), TRAINED), script(*toy()), trials=5)
-    assert outcome.cumulative.mean() < 0.6 * 200
+    assert outcome.cumulative.mean() < 0.4 * 200
 
 
 def networks_with_a_step_size() -> list[str]:
@@ -94,6 +103,7 @@ def networks_with_a_step_size() -> list[str]:
     return [name for name in networks if "step_cap" not in fields[name] or fields[name]["hidden_layers"] != ()]
 
 
+@pytest.mark.usefixtures("compiled_quickly")
 @pytest.mark.parametrize("name", on_one_worker(networks_with_a_step_size()))
 def test_hopeless_steps_end_as_a_diverged_cell(name, script, tmp_path):
     policy = resized(policies.get(name), {**TRAINED, "learning_rate": 1e6, "step_cap": 1e6})

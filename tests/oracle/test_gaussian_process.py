@@ -18,18 +18,13 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Kernel, Matern
 from threadpoolctl import threadpool_limits
 
-from showdown.bench.cell import Cell
-from showdown.bench.store import Store
-from showdown.errors import DivergedError
 from showdown.keys import named_key
 from showdown.policies.gaussian_process import GaussianProcess, ProcessState
 from showdown.policies.sparse_gaussian_process import SparseGaussianProcess
-from showdown.policies.wrappers import WarmUp
 from showdown.posteriors import float64, gaussian_process, inverse_factor, multitask_kernel
 from showdown.posteriors.gaussian_process import Points
 from showdown.posteriors.multitask_kernel import Hyperparameters
 from showdown.problem import ProblemSpec
-from showdown.simulate import simulate
 
 DIM, ACTIONS, TASK_DIM = 3, 4, 2
 COUNT, SIZE = 20, 26  # rows filled, rows in all: six stay empty
@@ -318,16 +313,6 @@ def test_two_actions_with_one_function_become_one():
     assert alike[0, 2] < 0.5
 
 
-@pytest.mark.parametrize("kind", [GaussianProcess, SparseGaussianProcess])
-def test_hyperparameters_stand_still_after_train_until(kind, play, script):
-    sizes = {"max_points": 24} if kind is GaussianProcess else {"num_inducing": 24, "batch_size": 24}
-    problem = script(np.random.default_rng(0).normal(size=(24, DIM)), np.random.default_rng(1).normal(size=(24, 2)))
-    policy = kind(task_dim=TASK_DIM, refit_every=12, training_steps=2, train_until=12, **sizes)
-    state = play(policy, problem).players.state
-    assert (state.fit.optimiser.count == 2).all()  # of the first refit; the second, at step 24, only takes in the data
-    assert all(jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(state))
-
-
 @pytest.mark.parametrize("centre", ["own", "released"])
 def test_trained_means_move_only_where_they_are_asked_for(centre):
     policy = GaussianProcess(max_points=COUNT, task_dim=TASK_DIM, training_steps=2, reward_scale=centre)
@@ -432,45 +417,3 @@ def test_huge_duplicated_contexts_need_jitter_and_keep_working():
         assert jnp.isfinite(leaf).all()
     values = jax.jit(jax.vmap(policy.scores, (None, 0, None)))(jax.random.key(2), state, jnp.ones(DIM))
     assert jnp.isfinite(values).all()
-
-
-@pytest.mark.parametrize("kind", [GaussianProcess, SparseGaussianProcess])
-def test_the_record_of_a_cell_tells_the_jitter(kind, script, tmp_path):
-    """Duplicated contexts: noise tells their rewards apart, unless the kernel is 1e18 and rounding swallows it."""
-    sizes = {"max_points": 24} if kind is GaussianProcess else {"num_inducing": 24, "batch_size": 24}
-    policy = WarmUp(inner=kind(task_dim=TASK_DIM, refit_every=12, training_steps=2, **sizes))
-    store = Store(tmp_path)
-    for number, level in enumerate((1.0, 1e9)):
-        problem = script(np.full((24, DIM), level), np.ones((24, ACTIONS)))
-        outcome = simulate(policy, problem, trials=2, batch_trials=2)
-        assert outcome.diagnostics["jitter"].shape == (2,)
-        cell = Cell(kind.__name__, str(level), policy, problem, trials=2, seed=number)
-        store.write_done(cell, [(kind.__name__, str(level))], outcome, {})
-    jitter = {record.problem: record.diagnostics["jitter"] for record in store.cells()}
-    assert jitter["1.0"] == 0
-    assert jitter["1000000000.0"] > 0
-
-
-@pytest.mark.parametrize("kind", [GaussianProcess, SparseGaussianProcess])
-def test_numbers_do_not_depend_on_batches_or_segments_and_a_hopeless_rate_diverges(kind, script):
-    sizes = {"max_points": 24} if kind is GaussianProcess else {"num_inducing": 12, "batch_size": 24}
-    generator = np.random.default_rng(0)
-    problem = script(generator.normal(size=(36, DIM)), generator.normal(size=(36, 2)))
-    policy = kind(task_dim=TASK_DIM, refit_every=12, training_steps=2, **sizes)
-    whole = simulate(policy, problem, trials=3)
-    cut = simulate(policy, problem, trials=3, batch_trials=2, segment_steps=12)
-    np.testing.assert_array_equal(whole.action_counts, cut.action_counts)
-    np.testing.assert_allclose(whole.curve, cut.curve, rtol=1e-13)
-    with pytest.raises(DivergedError, match="not finite"):
-        simulate(replace(policy, learning_rate=1e30), problem, trials=3)
-
-
-@pytest.mark.parametrize("kind", [GaussianProcess, SparseGaussianProcess])
-def test_it_beats_uniform_on_a_toy(kind, script):
-    """Two actions, the sign of one feature decides; Uniform loses 1 per step."""
-    sizes = {"max_points": 50} if kind is GaussianProcess else {"num_inducing": 20, "batch_size": 32}
-    policy = WarmUp(inner=kind(refit_every=20, training_steps=10, **sizes))
-    contexts = np.random.default_rng(5).normal(size=(100, 1))
-    rewards = np.where(np.arange(2) == (contexts > 0), 1.0, -1.0)
-    outcome = simulate(policy, script(contexts, rewards), trials=3, batch_trials=3)
-    assert outcome.cumulative.mean() < 0.4 * 100

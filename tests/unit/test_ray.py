@@ -22,7 +22,6 @@ from showdown.registry import load_file
 
 pytestmark = [
     pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: pip install 'bandit-showdown[ray]'"),
-    pytest.mark.xdist_group("ray"),
     pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::ResourceWarning"),  # of Ray itself
 ]
 TWO_WORKERS = Limits(processes=2)

@@ -16,6 +16,7 @@ from showdown.report.page.collect import collect
 from showdown.report.page.render import render, write
 
 
+@pytest.hookimpl(tryfirst=True)  # before that of tests/conftest.py, which gives each file a worker
 def pytest_collection_modifyitems(items):
     for item in items:
         if Path(__file__).parent in item.path.parents:
