@@ -130,6 +130,7 @@ def test_where_it_came_from(page):
         "versions": ["showdown 0.0.1, jax 0.0.2"],
         "hardware": ["device abacus, cores 2"],
         "seeds": ["0"],
+        "other_seeds": [],
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import re
 from xml.etree import ElementTree
@@ -270,6 +271,50 @@ def test_the_table_is_within_the_first_screen_of_a_phone(open_page, page_file):
     with open_page(page_file, "phone") as page:
         assert page.locator("tbody tr").nth(1).bounding_box()["y"] < 844
         assert page.locator("tbody button.cell").first.bounding_box()["x"] < 390
+
+
+def test_the_controls_of_a_phone_take_one_row(open_page, page_file):
+    with open_page(page_file, "phone") as page:
+        assert page.locator("#controls").bounding_box()["height"] < 40
+        assert page.locator(".split-hint").bounding_box()["height"] < 40
+        assert page.locator("#metric select").bounding_box()["x"] < 100
+
+
+def test_uniform_does_not_squeeze_the_scale_and_has_an_arrow(page):
+    """On wheel-0.5 Uniform's regret is 25 times that of the next."""
+    mark = "button.cell[aria-label^='{} on wheel-0.5'] .mark"
+    assert "over" in page.get_attribute(mark.format("Uniform"), "class").split()
+    assert page.get_attribute(mark.format("BBB"), "class") == "mark"
+    places = [
+        page.locator(mark.format(name)).evaluate("node => parseFloat(node.style.getPropertyValue('--at'))")
+        for name in ("LinGreedy", "BBB")
+    ]
+    assert places[1] - places[0] > 50  # of 100: they are the ends of the scale but for their intervals
+    page.select_option("#metric select", "reward")  # of which Uniform has the least
+    assert "under" in page.get_attribute(mark.format("Uniform"), "class").split()
+    page.fill("#filter", "Uniform")
+    assert page.locator(".mark.under:visible").count() == 3
+
+
+def test_the_curves_open_on_the_first_problem_of_the_table(page):
+    first = page.locator("th[data-key^='problem ']").first.get_attribute("data-key").removeprefix("problem ")
+    page.click("#tab-curves")
+    assert page.input_value("#view select") == first
+
+
+def test_seeds_that_are_not_shown_are_in_the_subtitle(open_page, stored, change_cell, tmp_path):
+    folder = stored(tmp_path / "store", {("Uniform", "linear"): [5.0, 6.0]})
+    write(render(collect(folder, command="")), tmp_path / "report.html")
+    with open_page(tmp_path / "report.html") as page:
+        assert "seed" not in page.inner_text("#summary")
+    (path,) = (folder / "cells").glob("*.json")
+    for seed in (1, 2):
+        identity = {**json.loads(path.read_text())["identity"], "seed": seed}
+        change_cell(path, keep=True, seed=seed, identity=identity)
+    write(render(collect(folder, command="")), tmp_path / "report.html")
+    for size in ("desk", "phone"):
+        with open_page(tmp_path / "report.html", size) as page:
+            assert page.inner_text("#summary").endswith(", 2 trials each, seed 0 (not shown: seed 1, 2).")
 
 
 @pytest.mark.parametrize("view", ["leaderboard", "reproduction"])

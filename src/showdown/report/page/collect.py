@@ -36,7 +36,7 @@ def collect(directory: Any, *, command: str, title: str = "", docs: str = "") ->
     found = cells_of(select(frame), store, by_cell) if len(frame) else Findings()
     failed = unfinished(records)
     shown = {cell["cell"] for cell in found.cells.values()}
-    about = subjects.about([by_cell[cell] for cell in shown] or records)
+    about = subjects.about([by_cell[cell] for cell in shown] or records, records)
     shown_last = sorted(records, key=lambda record: record.cell in shown)  # and the newest of these at the end
     policies, problems = (
         {name: describe(name, shown_last, found) for name in in_order(names, known)}

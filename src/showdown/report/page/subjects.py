@@ -71,8 +71,9 @@ def comments(records: list[Record]) -> dict[str, str]:
     return {field: comment for field, comment in found.items() if comment}
 
 
-def about(records: list[Record]) -> dict[str, list[str]]:
-    """Every version, machine and seed behind the numbers, each once."""
+def about(records: list[Record], all_records: list[Record]) -> dict[str, list[str]]:
+    """Every version, machine and seed behind the numbers, each once, and the seeds of the store that are not shown."""
+    seeds = {record.seed for record in records}
 
     def each(name: str) -> list[str]:
         texts = (", ".join(f"{key} {value}" for key, value in getattr(record, name).items()) for record in records)
@@ -81,5 +82,6 @@ def about(records: list[Record]) -> dict[str, list[str]]:
     return {
         "versions": each("versions"),
         "hardware": each("hardware"),
-        "seeds": sorted({str(record.seed) for record in records}),
+        "seeds": [str(seed) for seed in sorted(seeds)],
+        "other_seeds": [str(seed) for seed in sorted({record.seed for record in all_records} - seeds)],
     }

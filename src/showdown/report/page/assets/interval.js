@@ -14,8 +14,11 @@ function intervalOf(cell, metric) {
 }
 
 // One scale for several cells, from 0 to 100; logarithmic where they differ by more than tenfold and are all positive.
-function dotScale(held, metric) {
-  if (!held.length) return null;
+// Without Uniform, which would squeeze all others into a corner: it gets an arrow at the end that it is beyond.
+function dotScale(all, metric) {
+  if (!all.length) return null;
+  const methods = all.filter(({ policy }) => policy !== "Uniform"),
+    held = methods.length ? methods : all;
   const means = held.map((cell) => cell.shown[metric].mean),
     ends = held.map((cell) => intervalOf(cell, metric));
   const [least, most] = [Math.min(...means), Math.max(...means)];
@@ -51,9 +54,11 @@ function dotScales(metric) {
 function dotMark(cell, metric, scale) {
   const [low, high] = intervalOf(cell, metric);
   const at = (value) => `${scale.at(value).toFixed(1)}%`;
-  const cut = low < scale.domain[0] ? " cut" : "";
+  const { mean } = cell.shown[metric],
+    [start, end] = scale.domain;
+  const beyond = mean > end ? " over" : mean < start ? " under" : low < start ? " cut" : "";
   return el("span", {
-    class: `mark${cut}`,
-    style: `--at:${at(cell.shown[metric].mean)};--low:${at(low)};--high:${at(high)}`,
+    class: `mark${beyond}`,
+    style: `--at:${at(mean)};--low:${at(low)};--high:${at(high)}`,
   });
 }

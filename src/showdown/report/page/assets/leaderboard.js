@@ -48,7 +48,7 @@ function leaderboard() {
         select(
           "dots",
           [
-            ["problem", "one scale per problem"],
+            ["problem", "scale per problem"],
             ...(common ? [["table", "one scale for all"]] : []),
             ["off", "none"],
           ],
@@ -69,7 +69,8 @@ function leaderboard() {
 function dotsHint(perCell) {
   if (state.dots === "off") return "";
   const scale = state.dots === "table" ? "the table share" : "a column share";
-  return `${perCell ? "Dots" : "Dots with 95 % intervals"} of ${scale} one scale. `;
+  const arrow = data.cells.some(({ policy }) => policy === "Uniform") ? "; an arrow: Uniform is beyond it" : "";
+  return `${perCell ? "Dots" : "Dots with 95 % intervals"} of ${scale} one scale${arrow}. `;
 }
 
 const scaleEnds = (scale) =>

@@ -152,8 +152,10 @@ function buildHeading() {
   const trialsEach = trials.length
     ? `, ${trials.length > 1 ? `${trials[0]} to ` : ""}${plural(trials.at(-1), "trial")} each`
     : "";
+  const { seeds, other_seeds: others } = data.about;
+  const seed = others.length ? `, seed ${seeds.join(", ")} (not shown: seed ${others.join(", ")})` : "";
   byId("summary").textContent =
-    `${plural(data.policies.length, "policy", "policies")} on ${plural(data.problems.length, "problem")}${trialsEach}.`;
+    `${plural(data.policies.length, "policy", "policies")} on ${plural(data.problems.length, "problem")}${trialsEach}${seed}.`;
 }
 
 // Light, dark, or as the system says; remembered where the browser allows it.

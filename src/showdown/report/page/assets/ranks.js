@@ -30,7 +30,7 @@ function ranksView() {
     !test || test.reason
       ? [`No rank test: ${test?.reason ?? "nothing is finished"}.`]
       : [
-          `Friedman's test over ${plural(test.problems.length, "problem")}: p ${test.p_value < 1e-4 ? "< 0.0001" : `= ${test.p_value}`}. Mean ranks closer than ${format(test.critical_difference)} (Nemenyi, α = 0.05) cannot be told apart: a bar joins them.`,
+          `Friedman's test over ${plural(test.problems.length, "problem")}: p ${test.p_value < 1e-4 ? "< 0.0001" : `= ${test.p_value}`}. Mean ranks closer than ${format(test.critical_difference)} (Nemenyi, α = 0.05) cannot be told apart: a bar joins them. That is a test of all pairs at once; the verdict above only compares with the best, and so may tell more.`,
           test.left_out.length ? ` Left out, since they did not play these problems: ${some(test.left_out)}.` : "",
         ];
   const difference =
