@@ -15,9 +15,10 @@ from showdown.agent import Agent, compute_in_one_thread
 from showdown.data.encode_counts import MOST_COLUMNS, REST, EncodeCounts
 from showdown.errors import UsageError
 from showdown.policies import policies
-from showdown.serve import metrics
+from showdown.serve import bodies, metrics
 from showdown.serve.answers import LONGEST, BusyError, short
 from showdown.serve.limits import Limits
+from showdown.serve.quick import quick
 from showdown.serve.service import Service
 from showdown.serve.start import default_save, open_agent, policy_name
 from showdown.serve.strict_json import strict
@@ -80,6 +81,27 @@ def test_json_is_strict():
     for bad in (b"NaN", b"[Infinity]", b"1e999", b"9" * 40, b"[" * 5000, b"{'a': 1}", b""):
         with pytest.raises(json.JSONDecodeError):
             strict(bad)
+
+
+def test_the_short_way_is_for_right_bodies_and_says_what_failed(caplog):
+    async def handle(told: bodies.Learn) -> bodies.Learned:
+        if told.reward < 0:
+            raise ZeroDivisionError
+        if told.reward > 1:
+            raise UsageError("too much")
+        return bodies.Learned(learned=True)
+
+    def answer(body: bytes):
+        made = asyncio.run(quick(bodies.Learn, handle)(body))
+        return made and (made.status_code, bytes(made.body))
+
+    assert answer(b'{"reward": 1.0}') == (200, b'{"learned":true}')
+    assert answer(b'{"reward": 2.0}') == (422, b'{"error":"too much"}')
+    assert answer(b'{"reward": "1"}') is answer(b'{"reward": NaN}') is answer(b"") is None
+    status, body = answer(b'{"reward": -1.0}')
+    assert status == 500
+    assert b"the server failed (ZeroDivisionError)" in body
+    assert "ZeroDivisionError" in caplog.text
 
 
 def test_one_thread_is_asked_for_once(monkeypatch):

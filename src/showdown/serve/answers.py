@@ -31,6 +31,10 @@ def problem(status: int, sentence: str, *, close: bool = False) -> JSONResponse:
     return JSONResponse({"error": short(sentence)}, status, headers)
 
 
+def failed(error: Exception) -> JSONResponse:
+    return problem(500, f"the server failed ({type(error).__name__}); its log says where")
+
+
 def short(sentence: str) -> str:
     text = one_line(sentence[: 2 * LONGEST])
     return text if len(text) <= LONGEST else text[:LONGEST] + "…"
@@ -60,7 +64,7 @@ def add_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def unexpected(_: Request, error: Exception) -> JSONResponse:
-        return problem(500, f"the server failed ({type(error).__name__}); its log says where")
+        return failed(error)
 
 
 def _first(errors: Any) -> str:

@@ -19,6 +19,7 @@ from showdown.errors import ShowdownError, UsageError
 from showdown.serve import bodies, metrics, page
 from showdown.serve.answers import add_handlers, short
 from showdown.serve.gate import Gate
+from showdown.serve.quick import ShortWay, quick
 from showdown.serve.service import Service
 from showdown.serve.strict_json import StrictRequest
 
@@ -54,14 +55,13 @@ def build(service: Service, token: str) -> Gate:
     app.router.route_class = StrictRoute
     app.router.redirect_slashes = False
     add_handlers(app)
-    _add_deciding(app, service)
-    _add_learning(app, service)
+    short_ways = {"/choose": _add_deciding(app, service), "/learn": _add_learning(app, service)}
     _add_watching(app, service)
     paths = frozenset(path for path in app.openapi()["paths"]) | {"/docs", "/openapi.json"}
-    return Gate(app, token, service.limits, service.requests, paths)
+    return Gate(app, token, service.limits, service.requests, paths, short_ways)
 
 
-def _add_deciding(app: FastAPI, service: Service) -> None:
+def _add_deciding(app: FastAPI, service: Service) -> ShortWay:
     def decide(asked: bodies.Choose) -> bodies.Decided:
         agent = service.agent
         made = agent.decide(asked.context, available=asked.available)
@@ -86,8 +86,10 @@ def _add_deciding(app: FastAPI, service: Service) -> None:
                 results.append(bodies.Problem(error=short(str(error))))
         return bodies.DecidedBatch(decisions=results)
 
+    return quick(bodies.Choose, choose)
 
-def _add_learning(app: FastAPI, service: Service) -> None:
+
+def _add_learning(app: FastAPI, service: Service) -> ShortWay:
     @app.post("/learn", dependencies=SECRET, responses=PROBLEMS, summary="Learn what an action paid")
     async def learn(told: bodies.Learn) -> bodies.Learned:
         return bodies.Learned(learned=await service.ask(_learn, service.agent, told))
@@ -98,6 +100,8 @@ def _add_learning(app: FastAPI, service: Service) -> None:
         _check_size(len(told.rewards), service)
         results = [await _learn_one(service, one) for one in told.rewards]
         return bodies.LearnedBatch(learned=sum(result.learned for result in results), rewards=results)
+
+    return quick(bodies.Learn, learn)
 
 
 def _learn(agent: Agent, told: bodies.Learn) -> bool:

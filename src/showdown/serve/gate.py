@@ -10,11 +10,13 @@ import asyncio
 import hashlib
 import hmac
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from showdown.serve.answers import problem
 from showdown.serve.limits import Limits
 from showdown.serve.metrics import Requests
+from showdown.serve.quick import ShortWay
 
 OPEN = ("/health", "/docs", "/openapi.json")  # needs no token: says nothing that a client has sent
 
@@ -28,8 +30,16 @@ class RefusedError(Exception):
 class Gate:
     """An ASGI application around another one."""
 
-    def __init__(self, app: Any, token: str, limits: Limits, requests: Requests, paths: frozenset[str]) -> None:
-        self._app, self._limits, self._requests, self._paths = app, limits, requests, paths
+    def __init__(
+        self,
+        app: Any,
+        token: str,
+        limits: Limits,
+        requests: Requests,
+        paths: frozenset[str],
+        quick: Mapping[str, ShortWay],
+    ) -> None:
+        self._app, self._limits, self._requests, self._paths, self._quick = app, limits, requests, paths, quick
         self._token = _digest(token.encode())
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -50,10 +60,15 @@ class Gate:
             except RefusedError as refused:
                 await problem(refused.status, str(refused), close=True)(scope, receive, watched)
             else:
-                await self._app(scope, _replayed(body, receive), watched)
+                await self._answer(scope, body, receive, watched)
         finally:
             path = scope["path"] if scope["path"] in self._paths else "other"
             self._requests.count(path, status, time.perf_counter() - began)
+
+    async def _answer(self, scope: Any, body: bytes, receive: Any, send: Any) -> None:
+        quick = self._quick.get(scope["path"]) if scope["method"] == "POST" else None
+        answer = await quick(body) if quick is not None else None
+        await (answer or self._app)(scope, _replayed(body, receive), send)
 
     async def _admit(self, scope: Any, receive: Any) -> bytes:
         """The body of a request that may be answered."""
