@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import resource
 import signal
 import subprocess
@@ -186,6 +187,29 @@ def test_show_marks_what_a_preset_changes(showdown):
     assert "arxiv" in text
     assert "delta       = 0.8" in showdown("show", "wheel[delta=0.8]").out
     assert "trials: 50" in showdown("show", "wheel-linear").out
+
+
+def test_show_says_which_member_a_field_is_of(showdown):
+    text = showdown("show", "Council-fast").out
+    assert re.search(r"  members\.0\.prior_precision = 0\.01 ", text)
+    assert re.search(r"  members\.1\.prior_precision = 0\.05 ", text)
+    assert "(was 0.01)" not in text  # which is the other member's
+    assert "* hidden_layers " in text
+    spelled = showdown("show", "Council-fast[members.1.prior_precision=0.2]").out  # as it is shown
+    assert re.search(r"\* members\.1\.prior_precision = 0\.2 .*\(was 0\.05\)", spelled)
+
+
+def test_list_counts_what_a_suite_plays(showdown):
+    text = " ".join(showdown("list", "suites").out.split())
+    assert "(7 policies × 5 problems × 20 trials, and digits where the data is available)" in text
+    assert "× 10 to 50 trials)" in text
+
+
+@pytest.mark.parametrize("command", ["fetch", "verify"])
+def test_help_does_not_speak_python(showdown, command):
+    text = showdown("data", command, "-h").out
+    assert "list[" not in text
+    assert "NAME}..." in text or "[NAME]..." in text
 
 
 def test_help_is_quick_and_loads_no_jax():

@@ -16,6 +16,7 @@ With few problems Wilcoxon's test can never tell policies apart (`problems_neede
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -71,7 +72,9 @@ def over_problems(
     order = mean_rank.sort_values(kind="stable").index
     best = str(order[0])
     overall = _overall(ranks_of)
-    values = ranks_of if scales is None else worse * _scaled_means(frame, column, scales)
+    values = (
+        ranks_of.to_numpy(float) if scales is None else worse * _scaled_means(frame, column, scales)[names].to_numpy()
+    )
     tail = ALPHA / 2
     behind = drawn - drawn[:, [names.index(best)]]  # (resamples, policies)
     each = tail / (len(names) - 1)
@@ -79,7 +82,7 @@ def over_problems(
     for name in map(str, order[1:]):
         low, high = np.quantile(behind[:, names.index(name)], [each, 1 - each])
         mean = float(mean_rank[name] - mean_rank[best])
-        pair = (len(names) - 1) * signed_rank((values[name] - values[best]).to_numpy(float))
+        pair = (len(names) - 1) * signed_rank(values[:, names.index(name)] - values[:, names.index(best)])
         p_value = max(overall, min(1.0, pair))
         told_apart = bool(low > 0 and p_value < ALPHA)
         differences[name] = RankDifference(mean, float(low), float(high), p_value, told_apart)
@@ -133,11 +136,18 @@ def signed_rank(differences: np.ndarray) -> float:
 
     held = differences[differences != 0]
     twice = (2 * stats.rankdata(np.abs(held))).astype(int)  # of tied ranks, whole
-    chance = np.ones(1)  # of every sum of the ranks of positive differences, if all signs are a coin's
-    for rank in twice:
-        chance = (np.pad(chance, (0, rank)) + np.pad(chance, (rank, 0))) / 2
+    chance = _chance_of_sums(tuple(np.sort(twice).tolist()))
     positive = int(twice[held > 0].sum())
     return float(min(1.0, 2 * min(chance[: positive + 1].sum(), chance[positive:].sum())))
+
+
+@functools.lru_cache(maxsize=100)
+def _chance_of_sums(ranks: tuple[int, ...]) -> np.ndarray:
+    """Of every sum of the ranks of positive differences, if each sign is a coin's."""
+    chance = np.ones(1)
+    for rank in ranks:
+        chance = (np.pad(chance, (0, rank)) + np.pad(chance, (rank, 0))) / 2
+    return chance
 
 
 def problems_needed(policies: int) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
 import typer
+import typer.core
 
 from showdown.cli import console
 
@@ -21,6 +22,13 @@ DataDir = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
+class _Command(typer.core.TyperCommand):
+    """One whose help does not say what Python calls a repeated argument: the dots after its name do."""
+
+    def get_help(self, ctx: Any) -> str:
+        return str(super().get_help(ctx)).replace(" <list[str]>", "")
+
+
 def register(app: typer.Typer) -> None:
     data = typer.Typer(name="data", no_args_is_help=True, rich_markup_mode=None)
     for name, command in (
@@ -29,7 +37,7 @@ def register(app: typer.Typer) -> None:
         ("verify", verify_command),
         ("path", path_command),
     ):
-        data.command(name)(command)
+        data.command(name, cls=_Command)(command)
     app.add_typer(data, help="List, fetch and verify the files that real problems are made of.")
 
 
@@ -58,7 +66,7 @@ def list_command(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 
 
 def fetch_command(
-    names: Annotated[list[str], typer.Argument(help="Data sets, or `all`; see `showdown data list`.")],
+    names: Annotated[list[str], typer.Argument(metavar="NAME", help="Data sets, or `all`; see `showdown data list`.")],
     data_dir: Annotated[
         Path | None, typer.Option("--data-dir", help="The folder to fetch into. Default: $SHOWDOWN_DATA, or the cache.")
     ] = None,
@@ -85,7 +93,9 @@ def fetch_command(
 
 
 def verify_command(
-    names: Annotated[list[str] | None, typer.Argument(help="Data sets; default: those that are here.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="Data sets; default: those that are here.")
+    ] = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:

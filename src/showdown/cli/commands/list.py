@@ -102,7 +102,11 @@ def _suites() -> list[dict[str, Any]]:
     rows = []
     for name in suite_names():
         suite = load_suite(name)
-        size = f"{len(suite.policies)} policies × {len(suite.problems)} problems × {suite.trials} trials"
+        counts = sorted({suite.trials, *suite.trials_of.values()})
+        trials = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+        size = f"{len(suite.policies)} policies × {len(suite.problems)} problems × {trials} trials"
+        if suite.problems_if_available:
+            size += f", and {', '.join(suite.problems_if_available)} where the data is available"
         size += "".join(f", and {part.name}" for part in suite.also)
         rows.append({"name": name, "summary": f"{suite.title} ({size})"})
     return rows

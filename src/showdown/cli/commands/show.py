@@ -6,6 +6,7 @@ import dataclasses
 import difflib
 import inspect
 import sys
+from collections import Counter
 from typing import Annotated, Any
 
 import typer
@@ -55,7 +56,7 @@ def describe(text: str) -> dict[str, Any]:
 
 
 def _describe_preset(registry: Any, text: str, name: str) -> dict[str, Any]:
-    from showdown.config import all_fields, core, layers
+    from showdown.config import all_fields, core, layers, parameters
 
     entry = registry.entry(name)
     value = registry.get(text)
@@ -64,11 +65,13 @@ def _describe_preset(registry: Any, text: str, name: str) -> dict[str, Any]:
         base, base_name = entry.value, name
     else:
         base_name = entry.base
-    base_fields = all_fields(base) if base is not None else {}
-    fields = [
-        {**field, "base": base_fields.get(field["name"], field["value"] if base is None else None)}
-        for field in _fields(value)
-    ]
+    fields = _fields(value)
+    if base is None:
+        before = {field["path"]: field["value"] for field in fields}
+    else:  # where the base has other layers, by name
+        places, names = {each.path: each.value for each in parameters(base)}, all_fields(base)
+        before = {field["path"]: places.get(field["path"], names.get(field["name"])) for field in fields}
+    fields = [{**field, "base": before[field["path"]]} for field in fields]
     module = sys.modules[type(core(value)).__module__]
     return {
         "name": text,
@@ -88,6 +91,7 @@ def _fields(value: Any) -> list[dict[str, Any]]:
     return [
         {
             "name": each.field,
+            "path": each.path,
             "value": each.value,
             "comment": each.explanation,
             "of": each.of,
@@ -104,16 +108,28 @@ def _text(about: dict[str, Any]) -> str:
         )
     lines = [f"{about['name']}: a {about['what']}, {about['kind']}"]
     lines.append(f"differs from {about['base']} where marked *" if about["base"] else "")
-    name_width = max((len(field["name"]) for field in about["fields"]), default=0)
+    names = _spelled(about["fields"])
+    name_width = max(map(len, names), default=0)
     value_width = max((len(str(field["value"])) for field in about["fields"]), default=0)
-    for field in about["fields"]:
+    for name, field in zip(names, about["fields"], strict=True):
         changed = about["base"] and field["base"] != field["value"]
         was = f"  (was {field['base']})" if changed else ""
         mark = "*" if changed else " "
-        lines.append(
-            f"  {mark} {field['name']:<{name_width}} = {field['value']!s:<{value_width}}  {field['comment']}{was}"
-        )
+        lines.append(f"  {mark} {name:<{name_width}} = {field['value']!s:<{value_width}}  {field['comment']}{was}")
     lines += ["", about["about"]]
     if about["reference"]:
         lines += ["", f"Reference: {about['reference']}"]
     return "\n".join(lines)
+
+
+def _spelled(fields: list[dict[str, Any]]) -> list[str]:
+    """Names as an override takes them; where several members have a field of the name, with the member's place."""
+    count = Counter(field["name"] for field in fields)
+    return [_of_member(field["path"]) if count[field["name"]] > 1 else field["name"] for field in fields]
+
+
+def _of_member(path: str) -> str:
+    """`members.1.prior_precision` of `inner.members.1.belief.prior_precision`."""
+    parts = path.split(".")
+    places = [number for number, part in enumerate(parts) if part.isdigit()]
+    return ".".join([*parts[places[0] - 1 : places[0] + 1], parts[-1]]) if places else path
