@@ -37,9 +37,9 @@ def pack(agent: Agent) -> saved.Saved:
         state=programs.copied(learner.state),
         decisions=clock.decisions,
         observations=learner.observations,
-        contexts=np.array(rows.contexts[: rows.filled]),
-        actions=np.array(rows.actions[: rows.filled]),
-        rewards=np.array(rows.rewards[: rows.filled]),
+        contexts=rows.contexts[: rows.filled],
+        actions=rows.actions[: rows.filled],
+        rewards=rows.rewards[: rows.filled],
         service=saved.Service(
             seen=learner.history.seen,
             **learner.tally._asdict(),
