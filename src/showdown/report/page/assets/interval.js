@@ -13,7 +13,7 @@ function intervalOf(cell, metric) {
   return [mean - half, mean + half];
 }
 
-// One scale for several cells, from 0 to 100; logarithmic where they differ by more than tenfold and are all positive.
+// One scale for several cells, from 0 to 100; logarithmic where they differ by more than five times and are all positive.
 // Without Uniform, which would squeeze all others into a corner: it gets an arrow at the end that it is beyond.
 function dotScale(all, metric) {
   if (!all.length) return null;
@@ -22,7 +22,7 @@ function dotScale(all, metric) {
   const means = held.map((cell) => cell.shown[metric].mean),
     ends = held.map((cell) => intervalOf(cell, metric));
   const [least, most] = [Math.min(...means), Math.max(...means)];
-  const logarithmic = least > 0 && most / least > 10;
+  const logarithmic = least > 0 && most / least > 5;
   const low = Math.min(...ends.map(([start]) => start)),
     high = Math.max(...ends.map(([, end]) => end));
   // an interval that reaches below zero has no place on a logarithmic scale: it is cut, and marked as cut
