@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST_WORKERS ?= 2
 
-.PHONY: install constraints run test check format docs identities bench figures clean
+.PHONY: install install-docs constraints run test check format docs identities bench figures clean
 .DEFAULT_GOAL := run
 
 install: $(STAMP)
@@ -16,9 +16,10 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "showdown needs Python 3.11 or newer; say which with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) --constraint constraints.txt --editable '.[dev]' || { \
+	$(PIP) --no-compile --constraint constraints.txt --editable '.[dev]' || { \
 		echo "constraints.txt cannot be installed here; installing the newest versions that pyproject.toml allows"; \
-		$(PIP) --editable '.[dev]'; }
+		$(PIP) --no-compile --editable '.[dev]'; }
+	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib >/dev/null 2>&1 || true  # on all cores; pip uses one
 	@touch $@
 
 # Write down the newest versions that pyproject.toml allows, from a fresh environment; run `make test` afterwards.
@@ -51,10 +52,17 @@ format: install
 # build/site, with the page of the stored study in it. The site needs no network when it is read.
 SITE := build/site
 
-docs: install
+DOCS_STAMP := $(VENV)/.installed-docs
+
+install-docs: $(DOCS_STAMP)
+
+$(DOCS_STAMP): $(STAMP)
+	$(PIP) --constraint constraints.txt --editable '.[docs]' || $(PIP) --editable '.[docs]'
+	@touch $@
+
+docs: install-docs
 	$(BIN)/python docs/write_commands.py
 	$(BIN)/python docs/write_faults.py
-	$(PIP) --constraint constraints.txt --editable '.[docs]' || $(PIP) --editable '.[docs]'
 	$(BIN)/mkdocs build --quiet --strict
 	$(BIN)/showdown report docs/results/neural --title "The neural methods" --docs .. --out $(SITE)/study/report.html
 
