@@ -39,12 +39,15 @@ policies.add("{name}", {name}())
 BEST, KEEP = "jnp.argmax(state).astype(jnp.int32)", "state.at[action].add(reward)"
 
 PROBLEM = """
+import itertools
 import jax
 import jax.numpy as jnp
 from showdown.config import config
 from showdown.problem import Problem, ProblemSpec, Round
 from showdown.problems import problems
 from showdown.testing import small
+
+COUNTER = itertools.count()
 
 @config
 class {name}(Problem):
@@ -150,8 +153,9 @@ def test_a_class_without_the_decorator_is_named(showdown, tmp_path):
         ("key", "jnp.full(3, jnp.nan)", "round gives rewards that are not finite at step 0"),
         ("jax.random.key(0)", "jnp.zeros(3)", "episodes begun with different keys are equal"),
         ("key.missing", "jnp.zeros(3)", "begin, round or context raises AttributeError"),
+        ("key", "jnp.full(3, 1.0 * next(COUNTER))", "the rewards of a trial change when more trials are played"),
     ],
-    ids=["shape", "nan", "constant", "raises"],
+    ids=["shape", "nan", "constant", "raises", "counter"],
 )
 def test_a_wrong_problem_is_a_sentence(showdown, tmp_path, request, episode, rewards, sentence):
     name = "Bad" + request.node.callspec.id.title()

@@ -12,12 +12,15 @@ import numpy as np
 
 from showdown.config import from_json, to_json
 from showdown.keys import named_key
+from showdown.play.compile_once import compiled_once
+from showdown.play.programs import jobs
+from showdown.play.setting import prepare
 from showdown.policies.uniform import Uniform
 from showdown.problem import Problem, Round, Tables
-from showdown.simulate import simulate
 from showdown.testing.promise import Promise, calling, require
 
 SHORT = 40  # steps
+MANY, SEGMENT = 3, 7  # trials, and steps of a segment, where more than one is played
 
 B = TypeVar("B", bound=Problem)
 
@@ -62,13 +65,23 @@ def follows_its_key(problem: Problem) -> None:
 
 
 def keeps_trials_apart(problem: Problem) -> None:
-    """What happens in trial i is a fact of the problem: it must not move with the number of trials or of segments."""
-    with calling("simulating Uniform on it"):
-        few = simulate(Uniform(), problem, trials=2, seed=3)
-        many = simulate(Uniform(), problem, trials=5, seed=3, segment_steps=7)
-    same = np.allclose(few.cumulative, many.cumulative[:2], rtol=1e-6)
-    same &= np.array_equal(few.action_counts, many.action_counts[:2])
-    require(same, "the first trials change when more trials are played or when they are cut into other segments")
+    """What happens in trial i is a fact of the problem: it must not move with the number of trials or of segments.
+
+    The problem's own programs of the simulator, for several trials and short segments, against each trial by itself.
+    """
+    setting = prepare(Uniform(), problem, trials=MANY, segment_steps=SEGMENT, tables=_tables(problem))
+    keys, _ = setting.keys(3, range(MANY))
+    with calling("playing several trials at once"):
+        begin, rounds = (compiled_once(jobs(setting, MANY)[name])[0] for name in ("begin", "rounds"))
+        episodes = begin(problem, setting.tables, keys)
+        firsts = [np.int32(segment * setting.steps) for segment in range(setting.segments)]
+        together = jax.device_get([rounds(problem, setting.tables, episodes, first) for first in firsts])
+    for trial in (0, MANY - 1):
+        alone, _ = jax.device_get(_unrolled(problem, setting.tables, keys[trial]))
+        for name in Round._fields:
+            many = np.concatenate([getattr(part, name)[trial] for part in together])[: problem.horizon]
+            same = np.allclose(getattr(alone, name), many, rtol=1e-5, atol=1e-6, equal_nan=True)
+            require(same, f"the {name} of a trial change when more trials are played or other segments are cut")
 
 
 PROBLEM_PROMISES = (
