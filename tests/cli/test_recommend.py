@@ -298,10 +298,9 @@ def test_trials_are_shortened_before_methods_are_dropped(contest, monkeypatch):
 def test_only_what_is_clearly_behind_is_dropped(contest):
     """The paired test must say so at a level divided by the number of rounds."""
 
-    def settled(p_value: float, behind: bool = True) -> str:
+    def found(p_value: float, behind: bool) -> Verdict:
         rival = Rival("LinGreedy", 0.5, 0.1, 0.01, 0.2, p_value, behind)
-        board = Board("accuracy", 60.0, standings={name: Standing(name) for name in ("LinFullPost", "LinGreedy")})
-        board.verdict = Verdict(
+        return Verdict(
             metric="accuracy",
             title="accuracy",
             smaller_is_better=False,
@@ -309,11 +308,23 @@ def test_only_what_is_clearly_behind_is_dropped(contest):
             problems=("kinds",),
             best="LinFullPost",
             rivals=(rival,),
+            tied=() if behind else ("LinGreedy",),
+            sure="sure" if behind else "a tie",
         )
+
+    def settled(p_value: float, behind: bool = True, trials: int = 4) -> str:
+        board = Board("accuracy", 60.0, standings={name: Standing(name) for name in ("LinFullPost", "LinGreedy")})
+        board.verdict, board.trials = found(p_value, behind), trials
         contest._settle(board, ["LinFullPost", "LinGreedy"], frozenset())
         assert board.standings["LinFullPost"].status == IN_FRONT
         return board.standings["LinGreedy"].status
 
-    assert settled(0.009) == BEHIND
     assert settled(0.02) == IN_FRONT  # behind, but there are five rounds
     assert settled(0.009, behind=False) == IN_FRONT
+    assert settled(0.009, trials=2) == IN_FRONT  # two trials are too few for that
+    late = found(0.9, behind=False)
+    assert contest._with_dropped(late) is late
+    assert settled(0.009) == BEHIND
+    # the others played on: with fewer trials it cannot be told from them any more, and it does not come back
+    assert contest._with_dropped(late).tied == ()
+    assert contest._with_dropped(late).sure == "sure"

@@ -173,7 +173,7 @@ def _one_problem(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, A
         "rivals": rivals,
         "references": references,
         "tied": tied,
-        "sure": _sure(p_value, bool(tied)),
+        "sure": how_sure(p_value, bool(tied)),
         "p_value": p_value,
         "test": "paired t test over trials, Bonferroni",
     }
@@ -212,7 +212,7 @@ def _several(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, Any]:
         "unit": RANK_UNIT,
         "rivals": rivals,
         "tied": tied,
-        "sure": _sure(found.p_value, bool(tied)),
+        "sure": how_sure(found.p_value, bool(tied)),
         "p_value": found.p_value,
         "test": found.test,
     }
@@ -229,7 +229,7 @@ def _common_unit(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, f
     return {str(name): 100 / mean for name, mean in uniform.items()}
 
 
-def _sure(p_value: float | None, tied: bool) -> str:
+def how_sure(p_value: float | None, tied: bool) -> str:
     if tied:
         return "a tie"
     return "sure" if p_value is not None and p_value >= 0.001 else "very sure"

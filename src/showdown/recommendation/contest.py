@@ -1,7 +1,8 @@
 """Successive halving over trials: all methods play a few trials, what is clearly behind is dropped, the rest play on.
 
 Trial i is the same in every round, so a method's larger cell contains its smaller one. A method is dropped when the
-verdict's own test (`analysis/with_best.py`) puts it behind, at a level that is divided by the number of rounds. Cells
+verdict's own test (`analysis/with_best.py`) puts it behind, at a level that is divided by the number of rounds, after
+four trials or more; it then stays behind, though the others play trials that it has not. Cells
 that would not end within the budget are not begun (`forecast.py`). Cheap cells are played here, expensive ones in
 processes, as many as there are cores, which are killed when the budget ends: nothing else stops compiling.
 """
@@ -9,13 +10,13 @@ processes, as many as there are cores, which are killed when the budget ends: no
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from showdown.analysis.facts import facts_of
 from showdown.analysis.judge import judge
 from showdown.analysis.selection import select
-from showdown.analysis.verdict import Verdict
+from showdown.analysis.verdict import Rival, Verdict, how_sure
 from showdown.analysis.with_best import ALPHA, interval
 from showdown.bench.cell import Cell
 from showdown.bench.engine import Limits, Result, make_engine
@@ -30,6 +31,7 @@ from showdown.recommendation.budget import Budget
 from showdown.recommendation.forecast import START_SECONDS, Forecast
 
 ROUNDS = (2, 4, 8, 16, 32)  # trials
+FEWEST = 4  # trials after which a method may be dropped: of two, the test rests on a distribution nobody has seen
 HOPE = 2.5  # times the seconds left: forecasts for a busy machine may be wrong by as much
 ENOUGH = 16  # trials after which a clear verdict needs no more
 
@@ -47,6 +49,7 @@ class Contest:
     processes: int = field(default_factory=lambda: os.cpu_count() or 1)
     load: tuple[Path, ...] = ()  # files that register policies, for the processes
     cells: dict[str, str] = field(default_factory=dict)  # finished, hash to policy
+    dropped: dict[str, Rival] = field(default_factory=dict)  # as they were compared when they were dropped
     forecast: Forecast = field(init=False)
 
     def __post_init__(self) -> None:
@@ -175,10 +178,11 @@ class Contest:
         found = board.verdict
         limit = ALPHA / len(self.rounds)  # each round is another chance to drop the best by bad luck
         behind = {
-            rival.policy
-            for rival in (found.rivals if found is not None else ())
-            if rival.behind and rival.p_value is not None and rival.p_value < limit
+            rival.policy: rival
+            for rival in (found.rivals if found is not None and board.trials >= FEWEST else ())
+            if rival.behind and rival.p_value is not None and rival.p_value < limit and rival.policy in alive
         }
+        self.dropped |= behind
         dropped = [name for name in alive if name in behind]
         for name in list(alive):
             standing = board.standings[name]
@@ -201,7 +205,16 @@ class Contest:
         own = everything["cell"].isin(self.cells) & (everything["problem"] == self.problem_name)
         frame = select(everything[own]).frame
         facts = facts_of(self.store, self.store.cells(), frame["cell"])
-        return judge(frame, facts, self.metric, decide_seconds=decide_seconds)
+        return self._with_dropped(judge(frame, facts, self.metric, decide_seconds=decide_seconds))
+
+    def _with_dropped(self, found: Verdict) -> Verdict:
+        """What was clearly behind on the same trials is not tied for having fewer of them now."""
+        rivals = tuple(rival if rival.behind else self.dropped.get(rival.policy, rival) for rival in found.rivals)
+        tied = tuple(rival.policy for rival in rivals if not rival.behind)
+        if tied == found.tied:
+            return found
+        p_value = max((rival.p_value or 0.0 for rival in rivals), default=None)
+        return replace(found, rivals=rivals, tied=tied, p_value=p_value, sure=how_sure(p_value, bool(tied)))
 
 
 def _progress_of(standing: Standing) -> str:
