@@ -276,7 +276,7 @@ def test_forecasts_count_compiling_and_other_work_on_the_machine(contest):
     assert contest.forecast.seconds(council) == pytest.approx(3 * 4 + 2 * 0.5)
 
 
-def test_trials_are_shortened_before_methods_are_dropped(contest, monkeypatch):
+def test_trials_are_shortened_by_less_than_half_before_a_method_is_dropped(contest, monkeypatch):
     parts = {"Uniform": (4.0, 0.0), "NeuralLinear": (10.0, 20.0), "Council": (18.0, 60.0)}
     monkeypatch.setattr(
         "showdown.recommendation.forecast.parts_of_each", lambda cells, store: [parts[one.policy_name] for one in cells]
@@ -290,9 +290,10 @@ def test_trials_are_shortened_before_methods_are_dropped(contest, monkeypatch):
         return contest.forecast.shortened(problem, cells, left).horizon
 
     assert steps(100.0) == 400  # half of 200 − 32 seconds in two processes is enough for 80
-    assert steps(56.0) == 200
-    assert steps(36.0) == 400 * 0.5 * (72 - 32) / 80
-    assert steps(32.0) == 400  # with all three 80 steps, which is too few: Council will not be played
+    assert steps(72.0) == 280
+    assert steps(56.0) == 400  # with Council 200: the others do not shorten their trials for it
+    assert steps(20.0) == 260  # NeuralLinear and Uniform alone
+    assert steps(9.0) == 400  # Uniform
 
 
 def test_only_what_is_clearly_behind_is_dropped(contest):

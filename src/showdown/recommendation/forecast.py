@@ -18,6 +18,7 @@ from showdown.problems.own_table import Table
 START_SECONDS = 4.0  # a new process, and to load a program that was compiled before
 CHEAP_SECONDS = 8.0  # a cell that takes less is not worth a process of its own
 FIRST_ROUND = 0.5  # of the time left after compiling, that the first round may take; else trials are shortened
+WORTH_A_METHOD = 2.0  # times as many steps
 SHORTEST = 1000  # steps that trials are not shortened below
 
 
@@ -56,15 +57,23 @@ class Forecast:
     def shortened(self, problem: Table, cells: list[Cell], left: float) -> Table:
         """The problem with all of its rows or, where the first round would take too long, with fewer.
 
-        Where even the shortest trials do not fit, the most expensive methods do not count: they will not be played.
+        The most expensive method does not count where the others could play twice as many steps without it, or where
+        trials would be too short: a verdict on a small part of the rows may be wrong for all of them, and a method that
+        is not played is at least named.
         """
         parts = sorted(parts_of_each(cells, self.store), key=sum)
         room = left * self.processes / self.crowding
         while parts:
-            ratio = FIRST_ROUND * (room - sum(one for one, _ in parts)) / max(sum(one for _, one in parts), 1e-9)
-            if ratio >= 1:
+            share, without = _share_of_steps(parts, room), _share_of_steps(parts[:-1], room)
+            if share == 1:
                 return problem
-            if ratio * problem.horizon >= SHORTEST:
-                return dataclasses.replace(problem, horizon=int(problem.horizon * ratio))
+            if share * problem.horizon >= SHORTEST and without < WORTH_A_METHOD * share:
+                return dataclasses.replace(problem, horizon=int(problem.horizon * share))
             parts.pop()
         return dataclasses.replace(problem, horizon=min(problem.horizon, SHORTEST))
+
+
+def _share_of_steps(parts: list[tuple[float, float]], room: float) -> float:
+    """That the first round of cells, of which compiling and playing are known, may have."""
+    compiling, playing = sum(one for one, _ in parts), sum(one for _, one in parts)
+    return min(1.0, max(0.0, FIRST_ROUND * (room - compiling) / max(playing, 1e-9)))
