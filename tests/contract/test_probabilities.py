@@ -7,6 +7,8 @@ fixed, so a run that passes passes again. The states have learned from a few rew
 
 from __future__ import annotations
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -20,6 +22,7 @@ from showdown.testing.policy_promises import DIM, SPEC
 
 DRAWS = 4000
 ERRORS = 5.0
+QUICKLY = {"xla_backend_optimization_level": 0}  # a law does not hang on the last bit: leave LLVM's passes out
 ALL, SOME = np.array([True, True, True]), np.array([True, False, True])
 
 
@@ -39,7 +42,7 @@ def exact(name: str) -> bool:
     return jax.eval_shape(policy.probabilities, state, jnp.zeros(DIM), jnp.int32(0), ALL) is not None
 
 
-@jax.jit
+@partial(jax.jit, compiler_options=QUICKLY)
 def learned(policy: Policy):
     """A state after a few rewards of each action, with different means."""
     state = policy.init(jax.random.key(1), SPEC)
@@ -55,7 +58,7 @@ def learned(policy: Policy):
     return jax.lax.fori_loop(0, len(contexts), one, state)
 
 
-@jax.jit
+@partial(jax.jit, compiler_options=QUICKLY)
 def drawn(policy: Policy, key: jax.Array, state, context: jax.Array, step: jax.Array, available: jax.Array):
     """Shares of `act_among`; (num_actions,)."""
     keys = jax.random.split(key, DRAWS)
@@ -68,8 +71,9 @@ def test_a_stated_law_is_that_of_the_actions(name):
     policy = small(policies.get(name))
     state = learned(policy)
     context = jnp.array([0.3, -1.0, 0.5])
+    stated = jax.jit(type(policy).probabilities, compiler_options=QUICKLY)
     for number, (step, available) in enumerate(((4, ALL), (4, SOME), (50, ALL), (50, SOME))):
-        law = np.asarray(jax.jit(type(policy).probabilities)(policy, state, context, jnp.int32(step), available))
+        law = np.asarray(stated(policy, state, context, jnp.int32(step), available))
         shares = np.asarray(drawn(policy, jax.random.key(number), state, context, np.int32(step), available))
         assert law.sum() == pytest.approx(1, abs=1e-6)
         assert not law[~available].any()
@@ -89,7 +93,8 @@ def test_with_all_actions_available_the_law_is_that_of_act():
         policy = policies.get(name)
         state, context, step = policy.init(jax.random.key(2), SPEC), jnp.array([0.3, -1.0, 0.5]), jnp.int32(30)
         keys = jax.random.split(jax.random.key(3), DRAWS)
-        actions = jax.jit(jax.vmap(policy.act, in_axes=(0, None, None, None)))(keys, state, context, step)
+        act = jax.jit(jax.vmap(policy.act, in_axes=(0, None, None, None)), compiler_options=QUICKLY)
+        actions = act(keys, state, context, step)
         shares = np.bincount(np.asarray(actions), minlength=3) / DRAWS
         known = policy, jax.random.key(4), state, context, step, ALL
         law, draws = (np.asarray(part) for part in probabilities(*known, draws=DRAWS))

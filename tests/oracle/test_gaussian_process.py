@@ -196,16 +196,27 @@ def test_a_thousand_appended_rows_are_a_fresh_factorisation():
     np.testing.assert_allclose(grown, fresh, atol=1e-8)
 
 
-def observe(policy: GaussianProcess, state: ProcessState, observed: Data, trials: int = 2) -> ProcessState:
-    """Updates as the loop runs them: compiled, scanned, and several trials side by side."""
+@jax.jit
+def observed_by(policy: GaussianProcess, states: ProcessState, observed: Data) -> ProcessState:
+    """Updates as the loop runs them: compiled, scanned, and several trials in parallel."""
 
     def one_trial(state):
         def step(state, row):
             return policy.update(jax.random.key(0), state, *row), None
 
-        return jax.lax.scan(step, state, Data(*map(jnp.asarray, observed)))[0]
+        return jax.lax.scan(step, state, observed)[0]
 
-    return jax.jit(jax.vmap(one_trial))(jax.tree.map(lambda leaf: jnp.stack([leaf] * trials), state))
+    return jax.vmap(one_trial)(states)
+
+
+def observe(policy: GaussianProcess, state: ProcessState, observed: Data, trials: int = 2) -> ProcessState:
+    many = jax.tree.map(lambda leaf: jnp.stack([leaf] * trials), state)
+    return observed_by(policy, many, Data(*map(jnp.asarray, observed)))
+
+
+@jax.jit
+def refitted(policy: GaussianProcess, states: ProcessState) -> ProcessState:
+    return jax.vmap(lambda state: policy.refit(jax.random.key(1), state, None))(states)
 
 
 def matrix_of(state: ProcessState, observed: Data) -> np.ndarray:
@@ -216,16 +227,21 @@ def matrix_of(state: ProcessState, observed: Data) -> np.ndarray:
     return process.kernel(rows) + (softplus(values.noise) + 1e-6) * np.eye(len(rows))
 
 
+# most tests ask this policy, and of twenty rows, so that it is compiled once
+POLICY = GaussianProcess(max_points=SIZE, task_dim=TASK_DIM, training_steps=5, refit_every=COUNT)
+
+
+def start() -> ProcessState:
+    return POLICY.init(named_key(0, "init"), ProblemSpec(DIM, ACTIONS))
+
+
 @pytest.fixture(scope="module")
 def played() -> tuple[GaussianProcess, ProcessState, Data]:
     """A policy that has seen more than it keeps, trained in between."""
-    policy = GaussianProcess(max_points=SIZE, task_dim=TASK_DIM, training_steps=5, refit_every=COUNT)
     observed = data(SIZE + 4)
-    state = policy.init(named_key(0, "init"), ProblemSpec(DIM, ACTIONS))
     first, second = (Data(*(array[part] for array in observed)) for part in (slice(COUNT), slice(COUNT, None)))
-    refit = jax.jit(jax.vmap(lambda state: policy.refit(jax.random.key(1), state, None)))
-    many = refit(observe(policy, state, first))
-    return policy, observe(policy, jax.tree.map(lambda leaf: leaf[0], many), second), observed
+    many = refitted(POLICY, observe(POLICY, start(), first))
+    return POLICY, observe(POLICY, jax.tree.map(lambda leaf: leaf[0], many), second), observed
 
 
 def test_the_compiled_loop_keeps_float64(played):
@@ -249,24 +265,27 @@ def test_the_buffer_keeps_the_first_observations_and_then_stands_still(played):
 
 
 def test_training_climbs_the_evidence():
-    policy = GaussianProcess(max_points=COUNT, task_dim=TASK_DIM, training_steps=50)
-    observed = data()
-    state = policy.init(named_key(0, "init"), ProblemSpec(DIM, ACTIONS))
-    before = jax.tree.map(lambda leaf: leaf[0], observe(policy, state, observed, trials=1))
-    after = jax.jit(lambda state: policy.refit(jax.random.key(1), state, None))(before)
+    many = observe(POLICY, start(), data())
+    before, after = (jax.tree.map(lambda leaf: leaf[0], each) for each in (many, _refitted_often(many)))
     scaled = after.scale  # the same targets for both
 
     @jax.jit
     def objective(state):
         with float64.enabled():
             values, points = float64.raised((state.fit.parameters, state.points))
-            targets = policy.known_targets(values, state._replace(scale=scaled))
+            targets = POLICY.known_targets(values, state._replace(scale=scaled))
             evidence = gaussian_process.log_marginal_likelihood(values, points, targets, "sum")
             return (evidence + multitask_kernel.log_prior(values)).astype(jnp.float32)
 
     assert objective(after) > objective(before) + 1
     for own in ("centre", "deviation"):
         assert (getattr(after.scale, own) != getattr(before.scale, own)).all()
+
+
+def _refitted_often(states: ProcessState) -> ProcessState:
+    for _ in range(10):
+        states = refitted(POLICY, states)
+    return states
 
 
 def test_rewards_are_scaled_by_action():
@@ -307,7 +326,7 @@ def test_two_actions_with_one_function_become_one():
     state = policy.init(named_key(0, "init"), ProblemSpec(1, 3))
     assert multitask_kernel.of_tasks(state.fit.parameters)[0, 1] < 0.3
     state = observe(policy, state, Data(contexts, actions, rewards), trials=1)
-    after = jax.jit(jax.vmap(lambda state: policy.refit(jax.random.key(1), state, None)))(state)
+    after = refitted(policy, state)
     alike = jax.vmap(multitask_kernel.of_tasks)(after.fit.parameters)[0]
     assert alike[0, 1] > 0.95
     assert alike[0, 2] < 0.5
@@ -315,9 +334,8 @@ def test_two_actions_with_one_function_become_one():
 
 @pytest.mark.parametrize("centre", ["own", "released"])
 def test_trained_means_move_only_where_they_are_asked_for(centre):
-    policy = GaussianProcess(max_points=COUNT, task_dim=TASK_DIM, training_steps=2, reward_scale=centre)
-    state = observe(policy, policy.init(named_key(0, "init"), ProblemSpec(DIM, ACTIONS)), data(), trials=1)
-    means = jax.jit(jax.vmap(lambda state: policy.refit(jax.random.key(1), state, None)))(state).fit.parameters.means
+    policy = replace(POLICY, reward_scale=centre)
+    means = refitted(policy, observe(policy, start(), data())).fit.parameters.means
     assert (means != 0).all() if centre == "released" else (means == 0).all()
 
 
@@ -392,7 +410,7 @@ def test_jitter_grows_as_needed_and_is_told():
 def test_empty_rows_of_a_buffer_do_not_change_the_jitter():
     with float64.enabled():
         full, buffer = jnp.full((5, 5), 1e6), jnp.eye(40).at[:5, :5].set(1e6)
-        jitter = [float(inverse_factor.factorise(matrix)[1]) for matrix in (full, buffer)]
+        jitter = [float(jax.jit(inverse_factor.factorise)(matrix)[1]) for matrix in (full, buffer)]
     assert jitter[0] == jitter[1] > 0
 
 
@@ -408,12 +426,11 @@ def test_jitter_of_appended_rows_is_told_before_any_refit(kind):
 
 
 def test_huge_duplicated_contexts_need_jitter_and_keep_working():
-    policy = GaussianProcess(max_points=16, task_dim=TASK_DIM, training_steps=2)
-    rows = Data(np.full((16, DIM), 1e9, np.float32), np.tile(np.arange(4, dtype=np.int32), 4), np.ones(16, np.float32))
-    state = observe(policy, policy.init(named_key(0, "init"), ProblemSpec(DIM, ACTIONS)), rows)
-    state = jax.jit(jax.vmap(lambda state: policy.refit(jax.random.key(1), state, None)))(state)
+    actions = np.arange(COUNT, dtype=np.int32) % ACTIONS
+    rows = Data(np.full((COUNT, DIM), 1e9, np.float32), actions, np.ones(COUNT, np.float32))
+    state = refitted(POLICY, observe(POLICY, start(), rows))
     assert (state.jitter > 0).all()
     for leaf in jax.tree.leaves(state):
         assert jnp.isfinite(leaf).all()
-    values = jax.jit(jax.vmap(policy.scores, (None, 0, None)))(jax.random.key(2), state, jnp.ones(DIM))
+    values = jax.jit(jax.vmap(POLICY.scores, (None, 0, None)))(jax.random.key(2), state, jnp.ones(DIM))
     assert jnp.isfinite(values).all()

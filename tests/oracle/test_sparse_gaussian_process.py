@@ -166,21 +166,37 @@ def test_prediction_is_the_exact_one_when_inducing_points_are_the_data():
         values, data = hyperparameters(), float64.raised(rows())
         points = first(data, COUNT)
         context = jnp.asarray([0.3, -0.8, 1.1])
-        factor, _ = inverse_factor.factorise(gaussian_process.of_observations(values, points, "sum"))
-        wanted = gaussian_process.predict(values, points, data.targets, factor, context, "sum")
         q, _ = belief(best_of(values, points, data)[1])
-        inducing_factor, _ = sparse.factor_of(values, points, "sum")
-        found = sparse.predict(values, points, inducing_factor, q, context, "sum")
-        found, wanted = jax.tree.map(np.asarray, (found, wanted))
+
+        @jax.jit
+        def both(values, points, targets, q, context):
+            factor, _ = inverse_factor.factorise(gaussian_process.of_observations(values, points, "sum"))
+            inducing_factor, _ = sparse.factor_of(values, points, "sum")
+            return (
+                sparse.predict(values, points, inducing_factor, q, context, "sum"),
+                gaussian_process.predict(values, points, targets, factor, context, "sum"),
+            )
+
+        found, wanted = jax.tree.map(np.asarray, both(values, points, data.targets, q, context))
     for ours, exact in zip(found, wanted, strict=True):
         np.testing.assert_allclose(ours, exact, atol=1e-6)
 
 
+@jax.jit
 def observe(policy: Any, state: Any, data: Rows) -> Any:
     def step(state, row):
         return policy.update(jax.random.key(0), state, *row), None
 
-    return jax.jit(lambda state: jax.lax.scan(step, state, data)[0])(state)
+    return jax.lax.scan(step, state, data)[0]
+
+
+@jax.jit
+def refit(policy: Any, state: Any, data: Rows, count: jax.Array) -> Any:
+    """To the first rows, compiled as the loop does it, for two trials."""
+    history = History(count, data.actions, data.targets, lambda steps: data.contexts[steps])
+    twice = jax.tree.map(lambda leaf: jnp.stack([leaf] * 2), state)
+    after = jax.vmap(lambda state: policy.refit(jax.random.key(1), state, history))(twice)
+    return jax.tree.map(lambda leaf: leaf[0], after)
 
 
 def test_the_policy_is_the_exact_one_until_its_inducing_points_are_used_up():
@@ -193,7 +209,7 @@ def test_the_policy_is_the_exact_one_until_its_inducing_points_are_used_up():
         SparseGaussianProcess(num_inducing=COUNT - 1, task_dim=TASK_DIM),
     ):
         state = observe(policy, policy.init(named_key(0, "init"), spec), data)
-        draws.append(np.asarray(policy.scores(jax.random.key(3), state, jnp.full(DIM, 0.5))))
+        draws.append(np.asarray(jax.jit(policy.scores)(jax.random.key(3), state, jnp.full(DIM, 0.5))))
     np.testing.assert_allclose(draws[1], draws[0], atol=1e-5)
     assert np.abs(draws[2] - draws[0]).max() > 1e-3
 
@@ -203,15 +219,15 @@ POLICY = SparseGaussianProcess(num_inducing=FEW, task_dim=TASK_DIM, training_ste
 
 @pytest.fixture(scope="module")
 def refitted() -> tuple[SparseState, SparseState, Rows]:
-    """The state before and after a refit on all rows but the last four, compiled as the loop does it."""
+    """The state before and after a refit on all rows but the last four."""
     data = rows()
-    seen = COUNT - 4
+    return *seen_and_refitted(data), data
+
+
+def seen_and_refitted(data: Rows) -> tuple[SparseState, SparseState]:
     state = POLICY.init(named_key(0, "init"), ProblemSpec(DIM, ACTIONS))
-    before = observe(POLICY, state, Rows(*(array[:seen] for array in data)))
-    history = History(jnp.int32(seen), data.actions, data.targets, lambda steps: data.contexts[steps])
-    twice = jax.tree.map(lambda leaf: jnp.stack([leaf] * 2), before)
-    after = jax.jit(jax.vmap(lambda state: POLICY.refit(jax.random.key(1), state, history)))(twice)
-    return before, jax.tree.map(lambda leaf: leaf[0], after), data
+    before = observe(POLICY, state, Rows(*(array[: COUNT - 4] for array in data)))
+    return before, refit(POLICY, before, data, jnp.int32(COUNT - 4))
 
 
 def exact_belief(state: SparseState, data: Rows) -> Regressions:
@@ -267,13 +283,9 @@ def test_inducing_points_stay_on_the_data_and_problems_out_of_float64():
 
 
 def test_duplicated_contexts_and_constant_rewards_keep_working():
-    policy = SparseGaussianProcess(num_inducing=8, task_dim=TASK_DIM, training_steps=3, batch_size=8)
-    data = Rows(jnp.ones((COUNT, DIM)), jnp.zeros(COUNT, jnp.int32), jnp.ones(COUNT))
-    state = observe(policy, policy.init(named_key(0, "init"), ProblemSpec(DIM, ACTIONS)), data)
-    history = History(jnp.int32(COUNT), data.actions, data.targets, lambda steps: data.contexts[steps])
-    state = jax.jit(lambda state: policy.refit(jax.random.key(1), state, history))(state)
+    _, state = seen_and_refitted(Rows(jnp.ones((COUNT, DIM)), jnp.zeros(COUNT, jnp.int32), jnp.ones(COUNT)))
     for leaf in jax.tree.leaves(state):
         assert jnp.isfinite(leaf).all()
-    values = policy.scores(jax.random.key(2), state, jnp.ones(DIM))
+    values = jax.jit(POLICY.scores)(jax.random.key(2), state, jnp.ones(DIM))
     assert abs(values[0] - 1) < 0.1  # what action 0 always paid
     assert jnp.isfinite(values).all()
