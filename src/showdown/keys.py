@@ -12,6 +12,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from showdown.threefry import key_of
+
 
 def key_data(seed: int, *names: str | int) -> np.ndarray:
     """The two words of a key that belongs to these names alone."""
@@ -20,13 +22,13 @@ def key_data(seed: int, *names: str | int) -> np.ndarray:
 
 
 def named_key(seed: int, *names: str | int) -> jax.Array:
-    return jax.random.wrap_key_data(jnp.asarray(key_data(seed, *names)), impl="threefry2x32")
+    return key_of(jnp.asarray(key_data(seed, *names)))
 
 
 def trial_keys(seed: int, problem: str, trials: range, role: str) -> jax.Array:
     """One key per trial for one role ('problem' or 'policy')."""
     words = np.stack([key_data(seed, problem, trial, role) for trial in trials])
-    return jax.random.wrap_key_data(jnp.asarray(words), impl="threefry2x32")
+    return key_of(jnp.asarray(words))
 
 
 def role_key(key: jax.Array, role: str) -> jax.Array:

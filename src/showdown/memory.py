@@ -13,6 +13,7 @@ from showdown.errors import TooLargeError
 from showdown.host_memory import host_free_bytes
 from showdown.policy import Policy
 from showdown.problem import ProblemSpec
+from showdown.threefry import shape_of_keys
 
 SHARE = 0.5  # of what is free, for what trials carry; the rest is for temporaries, compilation and other programs
 MOST = 0.9  # of what is free, for a compiled program, whose temporaries are known
@@ -80,7 +81,7 @@ def tree_bytes(tree: Any) -> int:
 
 def check_state(policy: Policy, spec: ProblemSpec) -> None:
     """Refuse a policy whose state alone, for one trial, is larger than all that is free; says what would fit."""
-    key = jax.ShapeDtypeStruct((), jax.random.key(0).dtype)
+    key = shape_of_keys()
 
     def needs(context_dim: int, num_actions: int) -> int:
         size = ProblemSpec(context_dim, num_actions)

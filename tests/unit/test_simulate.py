@@ -176,7 +176,7 @@ def test_batches_follow_what_a_refit_needs(script, monkeypatch):
     problem = script(np.ones((20, 1)), np.zeros((20, 2)))
     unhindered = simulate(Roomy(), problem, trials=4)
     assert unhindered.batch_trials == 4
-    monkeypatch.setattr("showdown.memory.free_bytes", lambda: 30 << 20)  # each trial takes 8 MB at least
+    monkeypatch.setattr("showdown.memory.free_bytes", lambda: 15 << 20)  # each trial takes 4 MB at least
     hindered = simulate(Roomy(), problem, trials=4)
     assert hindered.batch_trials < 4
     assert_same_numbers(hindered, unhindered)

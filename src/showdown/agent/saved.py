@@ -26,6 +26,7 @@ from showdown.memory import check_state
 from showdown.play.setting import LONGEST
 from showdown.policy import Policy, State
 from showdown.problem import ProblemSpec
+from showdown.threefry import key_of
 
 FORMAT = 2
 _BOUNDS: dict[str, type[Window] | type[Reservoir]] = {"window": Window, "reservoir": Reservoir}
@@ -137,7 +138,7 @@ def _checked(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Saved:
     saved = Saved(
         policy=policy,
         spec=spec,
-        key=jax.random.wrap_key_data(jnp.asarray(key), impl="threefry2x32"),
+        key=key_of(jnp.asarray(key)),
         state=_state(arrays, policy, spec),
         decisions=decisions,
         observations=observations,

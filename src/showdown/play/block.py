@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from showdown.keys import role_key
+from showdown.play.ahead import split
 from showdown.play.propensity import of_taken
 from showdown.policy import History, Policy, State
 from showdown.problem import ProblemSpec, Round
+from showdown.threefry import key_of
 
 
 class RoleKeys(NamedTuple):
@@ -101,16 +104,20 @@ def play_block(
     Returns the actions too, (steps,), and their propensities where they are asked for.
     """
 
-    key_of = partial(jax.random.wrap_key_data, impl=jax.random.key_impl(player.key))
-
     def chance(state: State, context: jax.Array, step: jax.Array, action: jax.Array) -> jax.Array | None:
         if not propensities:
             return None
         return of_taken(policy, player.key, state, context, step, action, rounds.rewards.shape[-1])
 
-    def one_step(state: State, inputs: tuple[jax.Array, StepKeys, Round]) -> tuple[State, tuple[Any, ...]]:
-        step, words, (context, rewards, _) = inputs
-        action = policy.act(key_of(words.act), state, context, step)
+    def choose(early: tuple[jax.Array, jax.Array], late: tuple[State, jax.Array]) -> jax.Array:
+        (words, step), (state, context) = early, late
+        return policy.act(key_of(words), state, context, step)
+
+    def one_step(
+        state: State, inputs: tuple[jax.Array, StepKeys, Round, list[jax.Array]]
+    ) -> tuple[State, tuple[Any, ...]]:
+        step, words, (context, rewards, _), drawn = inputs
+        action = parts.later(drawn, (state, context))
         reward = rewards[action]
         taken = action, reward, chance(state, context, step, action)
         return policy.update(key_of(words.update), state, context, action, reward), taken
@@ -122,7 +129,10 @@ def play_block(
         rewards = jnp.take_along_axis(rounds.rewards, actions[:, None], axis=1)[:, 0]
         chances = jax.vmap(partial(chance, state))(rounds.context, times, actions)
     else:
-        state, (actions, rewards, chances) = jax.lax.scan(one_step, state, (times, keys, rounds))
+        early = keys.act, times
+        parts = split(choose, jax.tree.map(itemgetter(0), early), (state, rounds.context[0]))
+        drawn = jax.vmap(parts.ahead)(early)
+        state, (actions, rewards, chances) = jax.lax.scan(one_step, state, (times, keys, rounds, drawn))
     if policy.refit_every:
         history = History(
             count=times[-1] + 1,

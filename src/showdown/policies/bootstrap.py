@@ -32,6 +32,7 @@ from showdown.policies.wrappers import WarmUp
 from showdown.policy import Batch, History, Policy
 from showdown.posteriors.training import Fit
 from showdown.problem import ProblemSpec
+from showdown.threefry import key_of
 
 
 class BootstrapState(NamedTuple):
@@ -71,7 +72,7 @@ class Bootstrap(RMSNetwork):
 
     def members(self, member_key: jax.Array, history: History) -> jax.Array:
         """Whether each network learns from each step played, (networks, capacity)."""
-        key = jax.random.wrap_key_data(member_key, impl="threefry2x32")
+        key = key_of(member_key)
         steps = jnp.arange(history.actions.shape[0], dtype=jnp.int32)
         draws = jax.vmap(lambda step: jax.random.uniform(jax.random.fold_in(key, step), (self.num_networks,)))(steps)
         inside = (draws < self.inclusion_probability) | (steps == 0)[:, None]
