@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import copy
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,14 +21,33 @@ class MetricError(ShowdownError):
 
 
 def _taken(metric: Metric, take: Take, played: Played, shape: tuple[int, ...], meaning: str) -> np.ndarray:
-    """What a metric takes from a segment, in float64; raises MetricError where that fails or has another shape."""
+    """What a metric takes from a segment; raises MetricError where that fails or has another shape."""
     try:
-        values = np.asarray(take(played), np.float64)
+        values = np.asarray(take(played))
+        if values.dtype != np.float32:  # which is converted where it is added up
+            values = values.astype(np.float64)
     except Exception as error:  # whatever the code of a metric raises
         raise MetricError(f"the metric {metric.name!r} fails: {type(error).__name__}: {error}") from error
     if values.shape != shape:
         raise MetricError(f"the metric {metric.name!r} must give {meaning}, here {shape}, and gives {values.shape}")
     return values
+
+
+def check_valid(first_step: int, valid: Any) -> None:
+    """(trials, steps) whether all that the problem gave was finite."""
+    if not valid.all():
+        trial, step = np.argwhere(~valid)[0]
+        raise InvalidProblemError(
+            f"the problem gave a context or reward that is not finite at step {first_step + step} of trial {trial}"
+        )
+
+
+def divergence(steps: int, finite: Any) -> DivergedError | None:
+    """The error of a policy whose state is not finite, (trials,), after so many steps."""
+    lost = int((~finite).sum())
+    if not lost:
+        return None
+    return DivergedError(f"the policy's state was not finite after step {steps} in {lost} of {len(finite)} trials")
 
 
 class Decisions(NamedTuple):
@@ -64,18 +84,9 @@ class Book:
         Raises InvalidProblemError or DivergedError where its numbers mean nothing.
         """
         steps = min(played.regret.shape[1], self.horizon - first_step)
-        bad = ~played.valid[: self.trials, :steps]
-        if bad.any():
-            trial, step = np.argwhere(bad)[0]
-            raise InvalidProblemError(
-                f"the problem gave a context or reward that is not finite at step {first_step + step} of trial {trial}"
-            )
-        lost = np.flatnonzero(~played.finite[: self.trials])
-        if lost.size:
-            raise DivergedError(
-                f"the policy's state was not finite after step {first_step + steps} "
-                f"in {lost.size} of {self.trials} trials"
-            )
+        check_valid(first_step, played.valid[: self.trials, :steps])
+        if error := divergence(first_step + steps, played.finite[: self.trials]):
+            raise error
         return self.trials * self.add(first_step, played)
 
     def add(self, first_step: int, played: Played) -> int:
@@ -88,9 +99,9 @@ class Book:
             if metric.fixed_step is not None:
                 sums = _taken(metric, metric.fixed_step, played, played.action_rewards.shape, "(trials, actions)")
                 self.fixed[metric.name] += sums[: self.trials]
-        actions = np.asarray(played.actions)[: self.trials, :steps]
-        rows = np.repeat(np.arange(self.trials), steps)
-        np.add.at(self.action_counts, (rows, actions.ravel()), 1)
+        places = self.action_counts.shape[1] * np.arange(self.trials)[:, None] + played.actions[: self.trials, :steps]
+        counts = np.bincount(places.ravel(), minlength=self.action_counts.size)
+        self.action_counts += counts.reshape(self.action_counts.shape)
         if self.decisions is not None:
             taken = played.actions, played.reward, played.propensities
             for kept, values in zip(self.decisions, map(np.asarray, taken), strict=True):
@@ -101,16 +112,28 @@ class Book:
         """Add (trials, steps) values to one column of a metric, and to the curve of its running total."""
         total, steps = self.measured[column], values.shape[1]
         if metric.over == "mean":
-            total += values.sum(axis=1) / self.horizon
+            total += values.astype(np.float64).sum(axis=1) / self.horizon
         elif metric.over == "last":
             last = slice(max(0, self.horizon - self.tail - first_step), steps)
-            total += values[:, last].sum(axis=1) / self.tail
+            total += values[:, last].astype(np.float64).sum(axis=1) / self.tail
         else:
-            running = np.cumsum(values, axis=1)
+            running = np.cumsum(values, axis=1, dtype=np.float64)
             inside = np.flatnonzero((self.steps > first_step) & (self.steps <= first_step + steps))
             for curve in (curve for curve, of in metric.curves.items() if of == column):
                 self.curves[curve][:, inside] = total[:, None] + running[:, self.steps[inside] - first_step - 1]
             total += running[:, -1]
+
+    def of_trials(self, trials: slice) -> Book:
+        """What some of the trials have earned and lost."""
+        part = copy.copy(self)
+        part.measured, part.curves, part.fixed = (
+            {name: array[trials] for name, array in arrays.items()}
+            for arrays in (self.measured, self.curves, self.fixed)
+        )
+        part.action_counts = self.action_counts[trials]
+        part.trials = len(part.action_counts)
+        part.decisions = self.decisions and Decisions(*(array[trials] for array in self.decisions))
+        return part
 
     @property
     def columns(self) -> dict[str, np.ndarray]:

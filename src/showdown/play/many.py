@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from operator import itemgetter
 
 import jax
 import jax.numpy as jnp
 
 from showdown.errors import DivergedError, TooLargeError, UsageError
 from showdown.play.batches import Progress, play_trials
-from showdown.play.book import Book
+from showdown.play.book import Book, check_valid, divergence
 from showdown.play.outcome import Outcome
 from showdown.play.room import equal, policies_that_fit
 from showdown.play.segment import Played
@@ -67,22 +66,27 @@ def stacked(policies: Sequence[Policy]) -> Policy:
 
 
 class _Books:
-    """A book for each policy of a population."""
+    """One book for a whole population, the trials of one policy after those of another: far fewer calls of NumPy."""
 
     def __init__(self, trials: int, setting: Setting) -> None:
         assert setting.population is not None
-        sizes = trials, setting.problem.horizon, setting.spec.num_actions
-        self.books = [Book(*sizes) for _ in range(setting.population)]
+        self.trials = trials
+        self.together = Book(setting.population * trials, setting.problem.horizon, setting.spec.num_actions)
         self.diverged: dict[int, DivergedError] = {}
 
     def record(self, first_step: int, played: Played) -> int:
-        steps = 0
-        for number, book in enumerate(self.books):
-            try:
-                steps += book.record(first_step, jax.tree.map(itemgetter(number), played))
-            except DivergedError as error:
+        played = jax.tree.map(lambda array: array[:, : self.trials], played)
+        steps = min(played.regret.shape[2], self.together.horizon - first_step)
+        check_valid(first_step, played.valid[0, :, :steps])  # all policies play the same rounds
+        for number, finite in enumerate(played.finite):
+            if error := divergence(first_step + steps, finite):
                 self.diverged.setdefault(number, error)
-        return steps
+        rows = self.together.trials
+        self.together.add(first_step, jax.tree.map(lambda array: array.reshape(rows, *array.shape[2:]), played))
+        return rows * steps
+
+    def of_policy(self, number: int) -> Book:
+        return self.together.of_trials(slice(number * self.trials, (number + 1) * self.trials))
 
 
 def _play_population(
@@ -101,7 +105,7 @@ def _play_population(
     return [
         diverged.get(number)
         or Outcome.of(
-            [each.books[number] for each in batches.recorders],
+            [each.of_policy(number) for each in batches.recorders],
             [{name: values[number] for name, values in each.items()} for each in batches.diagnostics],
             spec=setting.spec,
             compile_seconds=batches.compile_seconds / setting.population,
