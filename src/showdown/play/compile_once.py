@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Hashable
-from concurrent.futures import Future
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import jax
@@ -40,6 +40,23 @@ def compiled_once(job: Job) -> tuple[Compiled, float]:
     future = _compile(job)
     program = future.result()
     return program, _seconds.pop(job.key, 0.0)
+
+
+def compiled_together(jobs: Sequence[Job]) -> list[tuple[Compiled, float]]:
+    """As `compiled_once` for each of them, in as many threads.
+
+    They are traced in this thread, whose settings of JAX (`jax.default_matmul_precision`, …) other threads do not have.
+    """
+    if all(map(is_known, jobs)):
+        return list(map(compiled_once, jobs))
+    traced = [job if is_known(job) else _traced(job) for job in jobs]
+    with ThreadPoolExecutor(len(jobs), "compile") as pool:
+        return list(pool.map(compiled_once, traced))
+
+
+def _traced(job: Job) -> Job:
+    lowered = job.lower()
+    return Job(job.key, lambda: lowered)
 
 
 def compile_ahead(job: Job) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 
 from showdown.keys import trial_keys
 from showdown.play.block import Player
-from showdown.play.compile_once import Job, compiled_once
+from showdown.play.compile_once import Job, compiled_together
 from showdown.play.devices import Spread
 from showdown.play.over_trials import begin_episodes, begin_players, make_keys, make_rounds, measure_all, play_rounds
 from showdown.play.segment import Played
@@ -61,9 +61,10 @@ class Programs(NamedTuple):
 
 def compiled(setting: Setting, batch: int) -> tuple[Programs, float]:
     """The programs for `batch` trials, and the seconds it took to compile them: 0 if this process had them already."""
-    parts = {name: compiled_once(job) for name, job in jobs(setting, batch).items()}
-    programs = Programs(**{name: program for name, (program, _) in parts.items()})
-    return programs, sum(seconds for _, seconds in parts.values())
+    wanted = jobs(setting, batch)
+    parts = compiled_together(list(wanted.values()))
+    programs = Programs(**{name: program for name, (program, _) in zip(wanted, parts, strict=True)})
+    return programs, sum(seconds for _, seconds in parts)
 
 
 def jobs(setting: Setting, batch: int) -> dict[str, Job]:
