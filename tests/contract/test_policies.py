@@ -77,9 +77,12 @@ def learners() -> list[str]:
 
 
 def on_one_worker(names: list[str]) -> list:
-    """A name's tests share a program, so one worker takes them both."""
-    groups = {name: "toy-" + name.replace("@", "-") for name in names}  # xdist splits at an @
-    return [pytest.param(name, marks=pytest.mark.xdist_group(group)) for name, group in groups.items()]
+    """Presets of one structure share a program, so one worker takes them all."""
+    first: dict[str, str] = {}
+    structures = {name: str(jax.tree.structure(resized(policies.get(name), TRAINED))) for name in learners()}
+    for name, structure in structures.items():
+        first.setdefault(structure, "toy-" + name.replace("@", "-"))  # xdist splits at an @
+    return [pytest.param(name, marks=pytest.mark.xdist_group(first[structures[name]])) for name in names]
 
 
 @pytest.fixture
