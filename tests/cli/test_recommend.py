@@ -174,7 +174,7 @@ def test_methods_that_were_not_judged_are_counted_in_the_advice(tmp_path):
             Standing("C", status=OUT_OF_TIME, reason="still compiling when the budget ended"),
             Standing("D", status=FAILED, reason="a fault"),
             Standing("E", status=NO_ROOM, trials=1),
-            Standing("Uniform", trials=2),
+            Standing("Uniform", trials=8),
         ),
         seconds=60,
         folder=tmp_path,

@@ -76,7 +76,7 @@ class Recommendation:
     def _not_judged(self) -> list[str]:
         """Every method without a result by name, why, and those with fewer trials than the others."""
         lines = [f"not played: {one.policy} {_why(one)}" for one in self._unplayed()]
-        most = max((one.trials for one in self.standings), default=0)
+        most = max((one.trials for one in self.standings if one.policy != BASELINE), default=0)
         cut = [
             f"{one.policy} ({one.trials} of {most})"
             for one in self.standings

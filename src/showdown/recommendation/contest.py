@@ -96,11 +96,15 @@ class Contest:
         cells = [self._cell(name, trials) for name in self._order(alive, board)]
         # nothing is known in the first round, and what does not train takes a few seconds: it is always played
         cheap = [cell for cell in cells if self.forecast.is_cheap(cell)]
-        begun = cheap if not self.cells else self._fitting(cheap, board, processes=1)
+        later = [cell for cell in cheap if self.cells and cell.policy_name in references]
+        begun = [cell for cell in cheap if cell not in later]
+        begun = self._fitting(begun, board, processes=1) if self.cells else begun
         self._run(begun, "local", board, trials)
         rest = self._fitting([cell for cell in cells if cell not in cheap], board, self.processes)
         self._run(rest, "processes" if self.processes > 1 else "local", board, trials)
-        return any(cell.hash in self.cells for cell in [*begun, *rest] if cell.policy_name not in references)
+        played = any(cell.hash in self.cells for cell in [*begun, *rest] if cell.policy_name not in references)
+        self._run(later if played else [], "local", board, trials)  # a reference alone says nothing
+        return played
 
     def _order(self, alive: list[str], board: Board) -> list[str]:
         """In the first round the cheapest first, then the best first: what comes last may not fit."""
