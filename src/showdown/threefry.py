@@ -23,7 +23,7 @@ def mix(key: jax.Array, counts: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Two random words for each count, from a key of two words."""
     schedule = key[0], key[1], key[0] ^ key[1] ^ PARITY
 
-    def rounds(carried: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+    def rounds(carried: tuple[jax.Array, jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array, jax.Array]:
         first, second = jnp.full_like(counts, schedule[0]), counts + schedule[1]
         for group in range(5):
             for rotation in ROTATIONS[group % 2]:
