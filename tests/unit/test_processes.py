@@ -99,6 +99,28 @@ def test_a_process_that_dies_costs_its_own_cell_alone_and_is_replaced(tmp_path):
     assert status == {"Deadly": "error", "Deadly[dose=3]": "error", "Uniform": "done", "LinGreedy": "done"}
 
 
+def test_a_cell_that_compiles_too_long_is_given_up(tmp_path):
+    """`--cell-seconds` with processes: nothing but killing stops a program that compiles."""
+    source = DEADLY.replace("os.kill(os.getpid(), signal.SIGKILL)", "import time; time.sleep(300)")
+    (tmp_path / "slow_policy.py").write_text(source)
+    options = ["--problems", "wheel-0.5", "--trials", "2", "--horizon", "30", "--processes", "2"]
+    names = ["--load", "slow_policy.py", "--policies", "Deadly", "--out", "results", "--cell-seconds", "3", "--json"]
+    command = [*SHOWDOWN, "run", *names, *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    (cell,) = json.loads(done.stdout)["cells"]
+    assert (cell["status"], cell["reason"]) == ("timeout", "took longer than the 3 seconds allowed for a cell")
+    assert [record.status for record in Store(tmp_path / "results").cells()] == ["timeout"]
+
+
+def test_a_limit_for_all_cells_gives_up_what_is_not_finished_in_the_order_given(tmp_path):
+    planned = plan(suite("Uniform", "LinGreedy"), Store(tmp_path))
+    for name in ("local", "processes"):
+        results = list(make_engine(name, Store(tmp_path)).run(planned, Limits(all_seconds=0.0, processes=1)))
+        assert [result.cell.policy_name for result in results] == ["Uniform", "LinGreedy"]
+        assert {result.status for result in results} == {"timeout"}
+        assert results[1].reason == "not begun within the 0 seconds allowed for all cells"
+
+
 def test_what_cannot_be_handed_over_is_one_sentence(tmp_path):
     @config
     class Local(Policy):
