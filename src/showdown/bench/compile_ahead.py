@@ -6,7 +6,6 @@ while a cell is being timed. On an accelerator the next cells are compiled on th
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
@@ -15,6 +14,7 @@ import jax
 
 from showdown.bench.cell import Cell
 from showdown.bench.engine import Limits
+from showdown.cores import cores
 from showdown.play.compile_once import Job, compile_ahead, is_known
 from showdown.play.programs import jobs
 from showdown.play.room import first_batch
@@ -30,7 +30,7 @@ class CompileAhead:
         self.cells, self.limits = cells, limits
         self.position = {cell.hash: number for number, cell in enumerate(cells)}
         self.begun = 0  # cells whose programs are compiled, or being compiled
-        self.threads = threads or min(MOST_THREADS, _cores())
+        self.threads = threads or min(MOST_THREADS, cores())
         self.pool = ThreadPoolExecutor(self.threads, "compile")
 
     def before(self, cell: Cell) -> None:
@@ -69,8 +69,3 @@ class CompileAhead:
             return list(jobs(setting, batch).values())
         except Exception:  # of a policy or a problem, whatever it may be: playing the cell meets it again
             return []
-
-
-def _cores() -> int:
-    """Those that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
