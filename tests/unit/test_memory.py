@@ -149,16 +149,16 @@ def test_sizes_that_cannot_fit_are_refused_at_once(monkeypatch, sizes, says):
 )
 def test_a_batch_that_runs_out_of_memory_is_halved(monkeypatch, error):
     whole = simulate(policies.get("Uniform"), WHEEL, trials=7, horizon=40)
-    play_batch, sizes = batches._play_batch, []
+    play_batches, sizes = batches._play_batches, []
 
-    def limited(setting, programs, seed, trials, recorder, progress):
-        sizes.append(len(trials))
-        ended = play_batch(setting, programs, seed, trials, recorder, progress)
-        if len(trials) > 3:
+    def limited(setting, programs, seed, parts, recorders, progress):
+        sizes.extend(map(len, parts))
+        ended = play_batches(setting, programs, seed, parts, recorders, progress)
+        if len(parts[0]) > 3:
             raise error  # after every step of it was reported
         return ended
 
-    monkeypatch.setattr(batches, "_play_batch", limited)
+    monkeypatch.setattr(batches, "_play_batches", limited)
     steps = []
     halved = simulate(policies.get("Uniform"), WHEEL, trials=7, horizon=40, progress=steps.append)
     assert sizes == [7, 3, 3, 3]
@@ -172,7 +172,7 @@ def test_other_errors_are_raised_as_they_are(monkeypatch):
     def fail(*arguments):
         raise jax.errors.JaxRuntimeError("INTERNAL: something else")
 
-    monkeypatch.setattr(batches, "_play_batch", fail)
+    monkeypatch.setattr(batches, "_play_batches", fail)
     with pytest.raises(jax.errors.JaxRuntimeError, match="something else"):
         simulate(policies.get("Uniform"), WHEEL, trials=7, horizon=40)
 

@@ -15,6 +15,7 @@ from showdown.config import config
 from showdown.errors import DivergedError, InvalidProblemError, UsageError
 from showdown.keys import key_data, role_key, trial_keys
 from showdown.memory import free_bytes, trials_that_fit
+from showdown.play import room
 from showdown.policies import policies
 from showdown.policy import Policy
 from showdown.problems import problems
@@ -45,6 +46,16 @@ def test_numbers_do_not_depend_on_segments_or_batches(whole, cut):
 def test_trial_is_the_same_beside_more_trials(whole):
     more = simulate(policies.get("LinFullPost"), WHEEL, trials=6, horizon=120)
     np.testing.assert_array_equal(more.curve[:4], whole.curve)
+
+
+def test_the_cores_of_a_cpu_play_batches_at_the_same_time(whole, monkeypatch):
+    monkeypatch.setattr(room, "cores", lambda: 3)
+    monkeypatch.setattr(room, "FEWEST", 1)
+    seen = []
+    shared = simulate(policies.get("LinFullPost"), WHEEL, trials=4, horizon=120, progress=seen.append)
+    assert shared.batch_trials == 2
+    assert sum(seen) == 4 * 120
+    assert_same_numbers(shared, whole)
 
 
 def test_longer_horizon_extends_the_shorter(whole):

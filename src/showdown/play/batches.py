@@ -7,9 +7,11 @@ refitting policies read), a progress bar can move, and Ctrl-C falls between segm
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from functools import partial
+from typing import Any, Generic, Protocol, TypeVar
 
 import jax
 import numpy as np
@@ -17,7 +19,7 @@ import numpy as np
 from showdown.errors import TooLargeError
 from showdown.memory import is_exhaustion
 from showdown.play.programs import Programs, compiled
-from showdown.play.room import equal, fitting
+from showdown.play.room import equal, fitting, lanes
 from showdown.play.segment import Played
 from showdown.play.setting import Setting
 
@@ -33,6 +35,7 @@ class Recorder(Protocol):
 
 
 R = TypeVar("R", bound=Recorder)
+T = TypeVar("T")
 
 
 @dataclass
@@ -76,17 +79,19 @@ def play_trials(
 ) -> Batches[R]:
     """Play them all, in batches of the size asked for or else as large as memory allows.
 
-    Where memory runs out all the same, the batch is played again with half as many trials at a time. `recorder` is
-    called with the number of trials of each batch.
+    As many batches as there are lanes (`room.lanes`) are played at the same time. Where memory runs out all the same,
+    they are played again with half as many trials at a time. `recorder` is called with the number of trials of each.
     """
     programs, size, compile_seconds = fitting(setting, trials, batch_trials)
     batches: Batches[R] = Batches(size, compile_seconds)
-    meter, first = _Meter(progress), 0
+    meter, first, at_once = _Meter(progress), 0, lanes(setting, trials, batch_trials)
     while first < trials:
-        wanted = min(batches.size, trials - first)  # the last batch may hold trials nobody asked for
-        mine, failure, began = recorder(wanted), "", time.perf_counter()
+        size = batches.size
+        starts = range(first, trials, size)[:at_once]
+        wanted = [min(size, trials - start) for start in starts]  # the last batch may hold trials nobody asked for
+        mine, failure, began = [recorder(count) for count in wanted], "", time.perf_counter()
         try:
-            ended = _play_batch(setting, programs, seed, range(first, first + batches.size), mine, meter)
+            ended = _play_batches(setting, programs, seed, [range(at, at + size) for at in starts], mine, meter)
         except Exception as error:
             if not is_exhaustion(error):
                 raise
@@ -94,10 +99,11 @@ def play_trials(
         batches.run_seconds += time.perf_counter() - began
         meter.end_batch(bool(failure))
         if not failure:
-            batches.recorders.append(mine)
-            asked_for = (slice(None), slice(wanted)) if setting.population else slice(wanted)
-            batches.diagnostics.append({name: values[asked_for] for name, values in ended.items()})
-            first += wanted
+            batches.recorders += mine
+            for count, values in zip(wanted, ended, strict=True):
+                asked_for = (slice(None), slice(count)) if setting.population else slice(count)
+                batches.diagnostics.append({name: value[asked_for] for name, value in values.items()})
+            first += sum(wanted)
         elif batches.size == setting.devices or batch_trials is not None:
             raise TooLargeError(f"memory ran out with {batches.size} trials at a time ({failure.splitlines()[0]})")
         else:
@@ -107,21 +113,51 @@ def play_trials(
     return batches
 
 
-def _play_batch(
-    setting: Setting, programs: Programs, seed: int, trials: range, recorder: Recorder, progress: Progress
-) -> dict[str, np.ndarray]:
-    """Play these trials; returns the policy's diagnostics at the end, (trials, …) each."""
+def _play_batches(
+    setting: Setting,
+    programs: Programs,
+    seed: int,
+    batches: Sequence[range],
+    recorders: Sequence[Recorder],
+    progress: Progress,
+) -> list[dict[str, np.ndarray]]:
+    """Play batches of trials at the same time; returns the policy's diagnostics at the end of each, (trials, …).
+
+    Several are played by a thread each, segment by segment. This thread adds up the last segment meanwhile, so errors
+    and Ctrl-C fall between segments here too.
+    """
     arguments = setting.policy, setting.problem, setting.tables
-    episodes, players = programs.start(*arguments, *setting.keys(seed, trials))
-    pending = None
-    for segment in range(setting.segments):
-        players, played = programs.play(*arguments, episodes, players, np.int32(segment * setting.steps))
-        if pending is not None:  # read the last segment while the device works on this one
-            progress(recorder.record(pending[0], jax.device_get(pending[1])))
-        pending = segment * setting.steps, played
-    assert pending is not None
-    progress(recorder.record(pending[0], jax.device_get(pending[1])))
-    return jax.device_get(_diagnostics(setting, players.state, len(trials)))
+    pending: list[Played] = []
+
+    def read(segment: int) -> None:
+        for recorder, played in zip(recorders, pending, strict=True):
+            progress(recorder.record(segment * setting.steps, jax.device_get(played)))
+
+    with ThreadPoolExecutor(len(batches), "play") as pool:
+        begin = partial(_begin, pool if len(batches) > 1 else None)
+        running = _all(begin(programs.start, *arguments, *setting.keys(seed, trials)) for trials in batches)
+        for segment in range(setting.segments):
+            first_step = np.int32(segment * setting.steps)
+            playing = [begin(programs.play, *arguments, *both, first_step) for both in running]
+            if pending:  # while this segment is being played
+                read(segment - 1)
+            ended = _all(playing)
+            running = [(episodes, players) for (episodes, _), (players, _) in zip(running, ended, strict=True)]
+            pending = [played for _, played in ended]
+    read(setting.segments - 1)
+    return [jax.device_get(_diagnostics(setting, players.state, len(batches[0]))) for _, players in running]
+
+
+def _begin(pool: ThreadPoolExecutor | None, function: Callable[..., T], *arguments: Any) -> Callable[[], T]:
+    """Call a compiled program in a thread, or in this one: JAX may return before it has run. Gives what it returned."""
+    if pool is not None:
+        return pool.submit(lambda: jax.block_until_ready(function(*arguments))).result
+    value = function(*arguments)
+    return lambda: value
+
+
+def _all(begun: Iterable[Callable[[], T]]) -> list[T]:
+    return [result() for result in list(begun)]
 
 
 def _diagnostics(setting: Setting, states: object, trials: int) -> dict[str, jax.Array]:

@@ -13,12 +13,16 @@ from typing import NamedTuple
 import jax
 
 from showdown import memory
+from showdown.cores import cores
 from showdown.errors import TooLargeError
 from showdown.memory import readable, tree_bytes, trials_that_fit
 from showdown.play.book import Book
 from showdown.play.over_trials import begin_episodes, begin_players
 from showdown.play.programs import Programs, compiled
 from showdown.play.setting import Setting
+from showdown.threefry import shape_of_keys
+
+FEWEST = 10  # trials of a batch, for more batches to be worth it
 
 
 class Needs(NamedTuple):
@@ -34,7 +38,7 @@ class Needs(NamedTuple):
 
 
 def needs_of(setting: Setting) -> Needs:
-    key = jax.ShapeDtypeStruct((1,), jax.random.key(0).dtype)
+    key = shape_of_keys(1)
     spec = setting.spec
     players = partial(begin_players, spec, setting.capacity, setting.population)
     begun = (
@@ -46,11 +50,11 @@ def needs_of(setting: Setting) -> Needs:
 
 def fitting(setting: Setting, trials: int, batch_trials: int | None) -> tuple[Programs, int, float]:
     """The programs of the largest batch that should fit in memory, its size, and the seconds spent on compiling."""
-    batch = first_batch(setting, trials, batch_trials)
+    batch, at_once = first_batch(setting, trials, batch_trials), lanes(setting, trials, batch_trials)
     programs, compile_seconds = compiled(setting, batch)
     taken = setting.tables if setting.policy.refit_every else ()  # as arguments of a segment
     here = sum(leaf.nbytes for leaf in jax.tree.leaves(taken))
-    while batch_trials is None and (times := memory.excess(programs.segment, here)) > 1:
+    while batch_trials is None and (times := at_once * memory.excess(programs.segment, here)) > 1:
         if batch == setting.devices:
             memory.check_program(programs.segment, here)
             break
@@ -65,8 +69,22 @@ def first_batch(setting: Setting, trials: int, batch_trials: int | None) -> int:
     """The largest batch that should fit by what trials carry; what else they need is known after compiling."""
     needs = needs_of(setting)
     check_room(setting, trials, needs)
-    devices = setting.devices
-    return equal(trials, batch_trials or devices * trials_that_fit(needs.in_play), devices)
+    devices, at_once = setting.devices, lanes(setting, trials, batch_trials)
+    largest = min(trials_that_fit(at_once * needs.in_play), math.ceil(trials / at_once))
+    return equal(trials, batch_trials or devices * largest, devices)
+
+
+def lanes(setting: Setting, trials: int, batch_trials: int | None) -> int:
+    """How many batches are played at the same time: one for each core of a CPU that this process has to itself.
+
+    XLA runs a program without large matrix products on one core. A policy that refits has such products; they use all
+    cores, and their rounding depends on the number of trials. Several devices have their own shares of trials, and
+    whoever asks for batches of a size does so for their memory.
+    """
+    if batch_trials is not None or setting.policy.refit_every:
+        return 1
+    alone = setting.devices == 1 and memory.sharers == 1 and jax.default_backend() == "cpu"
+    return max(1, min(cores(), trials // FEWEST)) if alone else 1
 
 
 def policies_that_fit(setting: Setting) -> int:
