@@ -71,9 +71,10 @@ def _is_table_of(table: pd.DataFrame, record: Record) -> bool:
     if len(table) != record.trials or not {*numbers, *lists} <= set(table):
         return False
     numbers += [name for name in per_trial() if name in table and name not in numbers]
-    if not all(pd.api.types.is_numeric_dtype(table[name]) and np.isfinite(table[name]).all() for name in numbers):
+    columns = {name: table[name].to_numpy() for name in [*numbers, *lists]}  # many times as fast to look at
+    if not all(columns[name].dtype.kind in "biuf" and np.isfinite(columns[name]).all() for name in numbers):
         return False
     points = len(record.checkpoints)
-    return all(isinstance(item, np.ndarray) for name in lists for item in table[name]) and all(
-        len(item) == points for name in curves for item in table[name]
+    return all(isinstance(item, np.ndarray) for name in lists for item in columns[name]) and all(
+        len(item) == points for name in curves for item in columns[name]
     )

@@ -123,6 +123,22 @@ def _said(request: Request, history: History, result: Result, preset: Path, call
         between = f"difference {row.difference:+.4g}, 95 % interval {row.low:+.4g} to {row.high:+.4g}"
         wins = f"better in {row.wins} of {row.trials} trials"
         lines.append(f"{request.objective} on {row.problem}: {numbers}; {between}; {wins}")
+    if not result.is_default:
+        lines.append(_judged(request, result))
     name = shlex.quote(f"{called},{request.space.name}")
     lines.append(f"to play it: showdown run quick --load {shlex.quote(str(preset))} --policies {name}")
     return [*lines, f"history: {preset.with_suffix('.csv')}"]
+
+
+def _judged(request: Request, result: Result) -> str:
+    """Whether the chosen candidate is better than the default on episodes that nothing was chosen by."""
+    sign = -1 if request.objective == "reward" else 1
+    told = [row for row in result.problems if row.low > 0 or row.high < 0]
+    better = [row.problem for row in told if sign * row.difference < 0]
+    worse = [row.problem for row in told if sign * row.difference > 0]
+    default = request.space.name
+    if better:
+        return f"better than {default} on {', '.join(better)}" + (f", worse on {', '.join(worse)}" if worse else "")
+    if worse:
+        return f"worse than {default} on {', '.join(worse)}: it was chosen by luck; keep {default}, or use more trials"
+    return f"it cannot be told from {default}: keep that, or use more trials"
