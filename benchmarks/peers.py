@@ -50,9 +50,9 @@ PEERS = (
 )
 # (trials, labels of which the fastest counts, how many times as fast ours should be)
 GOALS = (
-    (TRIALS, ("MABWiser LinTS",), 500),
+    (TRIALS, ("MABWiser LinTS",), 1000),
     (TRIALS, ("Vowpal Wabbit --cb_explore_adf --bag 5",), 50),
-    (TRIALS, ("pymab LinearTS, online", "pymab LinearTS, its Rust experiment"), 15),
+    (TRIALS, ("pymab LinearTS, online", "pymab LinearTS, its Rust experiment"), 20),
     (1, ("MABWiser LinTS",), 100),
 )
 

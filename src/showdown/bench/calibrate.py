@@ -25,6 +25,7 @@ from showdown.config import all_fields, override
 from showdown.errors import MissingDataError
 from showdown.files import write_atomically
 from showdown.folders import cache_folder
+from showdown.keys import trial_keys
 from showdown.policy import Policy
 from showdown.problem import Problem, ProblemSpec
 from showdown.problems.linear import Linear
@@ -97,7 +98,7 @@ def _measure_beginning(problem: Problem) -> Measured | None:
     if not problem.longest(tables):
         return None
     begin = jax.jit(lambda keys, tables: jax.lax.map(lambda key: problem.begin(key, tables), keys))
-    keys = jax.random.split(jax.random.key(0), BEGINNINGS)
+    keys = trial_keys(0, type(problem).__name__, range(BEGINNINGS), "problem")
     began = time.perf_counter()
     jax.block_until_ready(begin(keys, tables))
     compiled = time.perf_counter()

@@ -17,6 +17,7 @@ from showdown.bench.cell import Cell
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
 from showdown.bench.work import family, rough_compile_seconds, rough_rates, shuffled_rows, work_of
+from showdown.play.room import cores_at_play
 
 ROW_SECONDS = 2e-7  # to put one row of a table in its place in the order of a trial
 
@@ -91,7 +92,8 @@ class _Known:
         rates = self.families[family(cell)].rates if family(cell) in self.families else rough_rates(cell)
         kind, rows = shuffled_rows(cell)
         known = self.families.get(beginning(kind))
-        return cell.trials * (known.rates.step if known else rows * ROW_SECONDS) + work_of(cell).seconds(rates)
+        begun = cell.trials / cores_at_play(cell.policy, cell.trials)  # one after another on each core
+        return begun * (known.rates.step if known else rows * ROW_SECONDS) + work_of(cell).seconds(rates)
 
     def compile_seconds(self, cell: Cell) -> float:
         return self.families[family(cell)].compile if family(cell) in self.families else rough_compile_seconds(cell)

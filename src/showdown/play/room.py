@@ -20,6 +20,7 @@ from showdown.play.book import Book
 from showdown.play.over_trials import begin_episodes, begin_players
 from showdown.play.programs import Programs, compiled
 from showdown.play.setting import Setting
+from showdown.policy import Policy
 from showdown.threefry import shape_of_keys
 
 FEWEST = 10  # trials of a batch, for more batches to be worth it
@@ -75,16 +76,21 @@ def first_batch(setting: Setting, trials: int, batch_trials: int | None) -> int:
 
 
 def lanes(setting: Setting, trials: int, batch_trials: int | None) -> int:
-    """How many batches are played at the same time: one for each core of a CPU that this process has to itself.
+    """How many batches are played at the same time.
+
+    Several devices have their own shares of trials, and whoever asks for batches of a size does so for their memory.
+    """
+    return 1 if batch_trials is not None or setting.devices > 1 else cores_at_play(setting.policy, trials)
+
+
+def cores_at_play(policy: Policy, trials: int) -> int:
+    """How many cores of a CPU play trials of this policy: all that this process has to itself.
 
     XLA runs a program without large matrix products on one core. A policy that refits has such products; they use all
-    cores, and their rounding depends on the number of trials. Several devices have their own shares of trials, and
-    whoever asks for batches of a size does so for their memory.
+    cores, and their rounding depends on the number of trials.
     """
-    if batch_trials is not None or setting.policy.refit_every:
-        return 1
-    alone = setting.devices == 1 and memory.sharers == 1 and jax.default_backend() == "cpu"
-    return max(1, min(cores(), trials // FEWEST)) if alone else 1
+    alone = memory.sharers == 1 and jax.default_backend() == "cpu"
+    return max(1, min(cores(), trials // FEWEST)) if alone and not policy.refit_every else 1
 
 
 def policies_that_fit(setting: Setting) -> int:
