@@ -1,7 +1,8 @@
 """JAX's random generator with a faster program on a CPU: the same keys give the same numbers.
 
 Threefry mixes two words in twenty rounds. For a CPU, JAX compiles them as a loop of many small operations, which took
-more than half of the time of a linear policy's step, and of compiling it. Here the rounds are written out.
+more than half of the time of a linear policy's step, and of compiling it. Here the rounds are written out. The numbers
+are those of JAX as it is set by default (`jax_threefry_partitionable`).
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ THREEFRY = define_prng_impl(
     random_bits=_random_bits,
     fold_in=_fold_in,
     name="threefry2x32, written out",
-    tag="fry",
+    tag="showdown",  # as messages of JAX about types show it: such keys do not mix with keys of jax.random.key
 )
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from showdown.cli.commands.tune import _judged
 from showdown.policies import policies
+from showdown.tuning.final import OnProblem
 
 SIZE = ["--horizon", "60", "--trials", "2", "--batch", "3", "--budget", "3", "--no-halving"]
 
@@ -85,3 +88,19 @@ def test_a_file_of_presets_that_holds_none_is_one_sentence(showdown):
         assert answer.code == 2
         assert sentence in answer.err
     assert "no file" in showdown("list", "policies", "--load", "other.toml").err
+
+
+@pytest.mark.parametrize(
+    ("objective", "intervals", "says"),
+    [
+        ("cumulative", {"a": (-3, -1), "b": (-1, 1)}, "better than LinPost on a"),
+        ("cumulative", {"a": (-3, -1), "b": (1, 3)}, "better than LinPost on a, worse on b"),
+        ("cumulative", {"a": (1, 3), "b": (-1, 1)}, "worse than LinPost on a and clearly better nowhere"),
+        ("reward", {"a": (1, 3)}, "better than LinPost on a"),
+        ("cumulative", {"a": (-1, 1)}, "it cannot be told from LinPost"),
+    ],
+)
+def test_the_winner_of_a_search_is_judged_by_fresh_episodes(objective, intervals, says):
+    request = SimpleNamespace(objective=objective, space=SimpleNamespace(name="LinPost"))
+    rows = [OnProblem(name, 0, 0, (low + high) / 2, low, high, 1, 2) for name, (low, high) in intervals.items()]
+    assert _judged(request, SimpleNamespace(problems=rows)).startswith(says)

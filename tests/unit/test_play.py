@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from showdown.config import config
 from showdown.errors import DivergedError, UsageError
-from showdown.play import many
+from showdown.play import many, room
 from showdown.play.compile_once import _programs
 from showdown.play.many import simulate_many
 from showdown.play.over_trials import play_rounds
@@ -49,7 +50,7 @@ class Fixed(Policy):
         return jnp.float32(1.0)
 
     def act(self, key, state, context, step):
-        return jnp.int32(1)
+        return jnp.where(jnp.isfinite(state), 1, -1).astype(jnp.int32)
 
     def update(self, key, state, context, action, reward):
         return state * self.factor
@@ -106,6 +107,26 @@ def test_one_that_diverges_does_not_cost_the_others(script):
     assert calm.cumulative.tolist() == brisk.cumulative.tolist() == [8, 8, 8]
     assert brisk.diagnostics["grown"].tolist() == [2**7] * 3
     assert simulate_many([], problem, trials=3) == []
+
+
+def test_threads_that_play_are_in_the_mode_of_their_caller(script, monkeypatch):
+    monkeypatch.setattr(room, "cores", lambda: 2)
+    monkeypatch.setattr(room, "FEWEST", 1)
+    problem = script(np.ones((8, 1)), np.tile([1.0, 0.0], (8, 1)))
+    with jax.enable_x64(True):
+        outcome = simulate(Fixed(), problem, trials=2)
+    assert outcome.batch_trials == 1
+    assert outcome.cumulative.tolist() == [8, 8]
+
+
+def test_an_action_that_does_not_exist_is_the_policy_s_fault(script):
+    @config
+    class Wrong(Fixed):
+        def act(self, key, state, context, step):
+            return jnp.int32(2)
+
+    with pytest.raises(UsageError, match="chose action 2 of a problem with 2 actions"):
+        simulate(Wrong(), script(np.ones((8, 1)), np.tile([1.0, 0.0], (8, 1))), trials=2)
 
 
 def test_only_one_structure_is_played_together():

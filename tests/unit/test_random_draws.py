@@ -53,9 +53,10 @@ def test_what_depends_on_the_key_alone_is_computed_first():
     [
         lambda early, late: jnp.argmax(late["mean"]),
         lambda early, late: jnp.argmax(jax.random.normal(key_of(early[0]), (MOST + 1,)) * late["width"]),
+        lambda early, late: jax.random.uniform(key_of(early[0]), (MOST + 1,)).max() * late["width"],
         lambda early, late: jax.random.bernoulli(key_of(early[0]), late["width"]),
     ],
-    ids=["no chance in it", "too much to keep", "a draw that needs the state"],
+    ids=["no chance in it", "too much to keep", "too much on the way", "a draw that needs the state"],
 )
 def test_nothing_is_taken_out_where_nothing_can_be(function):
     parts = split(function, EARLY, LATE)

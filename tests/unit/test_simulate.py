@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +16,8 @@ from showdown.config import config
 from showdown.errors import DivergedError, InvalidProblemError, UsageError
 from showdown.keys import key_data, role_key, trial_keys
 from showdown.memory import free_bytes, trials_that_fit
-from showdown.play import room
+from showdown.play import batches, room
+from showdown.play.setting import prepare
 from showdown.policies import policies
 from showdown.policy import Policy
 from showdown.problems import problems
@@ -56,6 +58,35 @@ def test_the_cores_of_a_cpu_play_batches_at_the_same_time(whole, monkeypatch):
     assert shared.batch_trials == 2
     assert sum(seen) == 4 * 120
     assert_same_numbers(shared, whole)
+
+
+def test_cores_share_the_memory_and_are_given_up_first_where_it_runs_out(whole, monkeypatch):
+    monkeypatch.setattr(room, "cores", lambda: 2)
+    monkeypatch.setattr(room, "FEWEST", 1)
+    setting = prepare(policies.get("LinFullPost"), WHEEL, trials=4, horizon=120)
+    assert room.lanes(setting, 4, None) == 2
+    monkeypatch.setattr(room, "trials_that_fit", lambda needed: 1)
+    assert room.lanes(setting, 4, None) == 1
+    monkeypatch.undo()
+    monkeypatch.setattr(room, "cores", lambda: 2)
+    monkeypatch.setattr(room, "FEWEST", 1)
+    play, groups = batches._play_batches, []
+
+    def runs_out_at_once(setting, programs, seed, parts, *rest):
+        groups.append(list(map(len, parts)))
+        if len(parts) > 1:
+            raise MemoryError("std::bad_alloc")
+        return play(setting, programs, seed, parts, *rest)
+
+    monkeypatch.setattr(batches, "_play_batches", runs_out_at_once)
+    assert_same_numbers(simulate(policies.get("LinFullPost"), WHEEL, trials=4, horizon=120), whole)
+    assert groups == [[2, 2], [2], [2]]
+
+
+def test_compile_seconds_are_those_that_passed():
+    began = time.perf_counter()
+    outcome = simulate(policies.get("LinGreedy"), WHEEL, trials=1, horizon=7)
+    assert 0 < outcome.compile_seconds < time.perf_counter() - began
 
 
 def test_longer_horizon_extends_the_shorter(whole):

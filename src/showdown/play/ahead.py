@@ -1,9 +1,10 @@
 """Drawing the random numbers of many steps at once, before the steps are played.
 
-A draw is many small operations, and on a CPU it took three quarters of a step of a linear policy. What a decision draws
-depends on its key alone, so all draws of a block can be made in one go. Nothing is asked of a policy: its `act` is
-traced, and the operations that depend only on the key and the number of the step are taken out of the loop. They are
-the same operations on the same numbers, so decisions stay the same.
+A draw is many small operations. What a decision draws depends on its key alone, so all draws of a block can be made in
+one go. Nothing is asked of a policy: its `act` is traced, and the operations that depend only on the key and the number
+of the step are taken out of the loop. They are the same operations on the same numbers. All presets play the same to
+the bit on a CPU; a policy that adds a product of a draw to its state may see another last bit, since a compiler may
+round a product and a sum together only where it sees both.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import jax
 import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, jaxpr_as_fun
 
-MOST = 512  # numbers kept per step; a policy that draws a whole network for each decision draws it there
+MOST = 512  # numbers of any array per step; a policy that draws a whole network for each decision draws it there
 
 
 class Split(NamedTuple):
@@ -37,7 +38,8 @@ def split(function: Callable[[Any, Any], Any], early: Any, late: Any) -> Split:
     first, second, drawn = _sorted(jaxpr, inputs, others)
     used = {variable for equation in second for variable in _read(equation)} | set(_variables(jaxpr.outvars))
     kept = [variable for variable in [*inputs, *drawn] if variable in used]
-    if not any(map(_is_random, first)) or not _may_be_kept(kept):
+    small = all(size <= MOST for equation in first for size in _sizes(equation))
+    if not any(map(_is_random, first)) or not small or not _may_be_kept(kept):
         structure = jax.tree.structure(early)
         return Split(jax.tree.leaves, lambda drawn, late: function(jax.tree.unflatten(structure, drawn), late))
     make = _function(closed, inputs, first, kept)
@@ -83,6 +85,15 @@ def _read(equation: JaxprEqn) -> list[Var]:
 
 def _is_random(equation: JaxprEqn) -> bool:
     return "random_bits" in str(equation)
+
+
+def _sizes(equation: JaxprEqn) -> list[int]:
+    """Of the arrays that an operation makes, those inside it included."""
+    inner = [getattr(value, "jaxpr", value) for value in equation.params.values()]
+    parts = [part for jaxpr in inner if isinstance(jaxpr, Jaxpr) for part in jaxpr.eqns]
+    return [getattr(variable.aval, "size", 0) for variable in equation.outvars] + [
+        size for part in parts for size in _sizes(part)
+    ]
 
 
 def _may_be_kept(kept: Sequence[Var]) -> bool:

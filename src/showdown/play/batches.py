@@ -19,9 +19,10 @@ import numpy as np
 from showdown.errors import TooLargeError
 from showdown.memory import is_exhaustion
 from showdown.play.programs import Programs, compiled
-from showdown.play.room import equal, fitting, lanes
+from showdown.play.room import equal, fitting
 from showdown.play.segment import Played
 from showdown.play.setting import Setting
+from showdown.posteriors import float64
 
 Progress = Callable[[int], None]  # called with the number of trial-steps just played
 
@@ -80,11 +81,12 @@ def play_trials(
     """Play them all, in batches of the size asked for or else as large as memory allows.
 
     As many batches as there are lanes (`room.lanes`) are played at the same time. Where memory runs out all the same,
-    they are played again with half as many trials at a time. `recorder` is called with the number of trials of each.
+    they are played again one after another, then with half as many trials at a time. `recorder` is called with the
+    number of trials of each.
     """
-    programs, size, compile_seconds = fitting(setting, trials, batch_trials)
+    programs, size, at_once, compile_seconds = fitting(setting, trials, batch_trials)
     batches: Batches[R] = Batches(size, compile_seconds)
-    meter, first, at_once = _Meter(progress), 0, lanes(setting, trials, batch_trials)
+    meter, first = _Meter(progress), 0
     while first < trials:
         size = batches.size
         starts = range(first, trials, size)[:at_once]
@@ -104,6 +106,8 @@ def play_trials(
                 asked_for = (slice(None), slice(count)) if setting.population else slice(count)
                 batches.diagnostics.append({name: value[asked_for] for name, value in values.items()})
             first += sum(wanted)
+        elif at_once > 1:
+            at_once = 1
         elif batches.size == setting.devices or batch_trials is not None:
             raise TooLargeError(f"memory ran out with {batches.size} trials at a time ({failure.splitlines()[0]})")
         else:
@@ -149,9 +153,18 @@ def _play_batches(
 
 
 def _begin(pool: ThreadPoolExecutor | None, function: Callable[..., T], *arguments: Any) -> Callable[[], T]:
-    """Call a compiled program in a thread, or in this one: JAX may return before it has run. Gives what it returned."""
+    """Call a compiled program in a thread, or in this one, where JAX may return before it has run.
+
+    Call the result to wait for it.
+    """
     if pool is not None:
-        return pool.submit(lambda: jax.block_until_ready(function(*arguments))).result
+        as_here = float64.outside()  # a thread has its own mode
+
+        def in_thread() -> T:
+            with as_here():
+                return jax.block_until_ready(function(*arguments))
+
+        return pool.submit(in_thread).result
     value = function(*arguments)
     return lambda: value
 

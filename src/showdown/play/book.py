@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from showdown.errors import DivergedError, InvalidProblemError, ShowdownError
+from showdown.errors import DivergedError, InvalidProblemError, ShowdownError, UsageError
 from showdown.metrics import METRICS, per_checkpoint
 from showdown.metrics.metric import Metric, Take
 from showdown.play.segment import Played
@@ -99,7 +99,11 @@ class Book:
             if metric.fixed_step is not None:
                 sums = _taken(metric, metric.fixed_step, played, played.action_rewards.shape, "(trials, actions)")
                 self.fixed[metric.name] += sums[: self.trials]
-        places = self.action_counts.shape[1] * np.arange(self.trials)[:, None] + played.actions[: self.trials, :steps]
+        actions, num_actions = np.asarray(played.actions)[: self.trials, :steps], self.action_counts.shape[1]
+        if actions.size and not 0 <= actions.min() <= actions.max() < num_actions:
+            wrong = actions[(actions < 0) | (actions >= num_actions)][0]
+            raise UsageError(f"the policy chose action {wrong} of a problem with {num_actions} actions")
+        places = num_actions * np.arange(self.trials)[:, None] + actions
         counts = np.bincount(places.ravel(), minlength=self.action_counts.size)
         self.action_counts += counts.reshape(self.action_counts.shape)
         if self.decisions is not None:

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 import jax
 from jax.stages import Compiled, Lowered
 
+from showdown.cores import cores
+
 
 @dataclass(frozen=True)
 class Job:
@@ -42,16 +44,19 @@ def compiled_once(job: Job) -> tuple[Compiled, float]:
     return program, _seconds.pop(job.key, 0.0)
 
 
-def compiled_together(jobs: Sequence[Job]) -> list[tuple[Compiled, float]]:
-    """As `compiled_once` for each of them, in as many threads.
+def compiled_together(jobs: Sequence[Job]) -> tuple[list[Compiled], float]:
+    """As `compiled_once` for each of them, on all cores; the seconds are those that passed, tracing included.
 
     They are traced in this thread, whose settings of JAX (`jax.default_matmul_precision`, …) other threads do not have.
     """
-    if all(map(is_known, jobs)):
-        return list(map(compiled_once, jobs))
-    traced = [job if is_known(job) else _traced(job) for job in jobs]
-    with ThreadPoolExecutor(len(jobs), "compile") as pool:
-        return list(pool.map(compiled_once, traced))
+    began = time.perf_counter()
+    new = [_traced(job) for job in jobs if not is_known(job)]
+    if new:
+        with ThreadPoolExecutor(min(len(new), cores()), "compile") as pool:
+            list(pool.map(compiled_once, new))
+    passed = time.perf_counter() - began if new else 0.0
+    programs, ahead = zip(*map(compiled_once, jobs), strict=True)
+    return list(programs), passed + sum(ahead)
 
 
 def _traced(job: Job) -> Job:

@@ -10,10 +10,13 @@ import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+from showdown import memory
 from showdown.cores import cores
 from showdown.errors import DivergedError, TooLargeError, UsageError
 from showdown.play.batches import Progress, play_trials
@@ -81,7 +84,8 @@ class _Books:
         assert setting.population is not None
         self.trials = trials
         self.together = Book(setting.population * trials, setting.problem.horizon, setting.spec.num_actions)
-        page = math.ceil(self.together.trials / min(MOST_THREADS, cores()))
+        threads = max(1, min(MOST_THREADS, cores() // memory.sharers))
+        page = math.ceil(self.together.trials / threads)
         self.pages = [slice(first, first + page) for first in range(0, self.together.trials, page)]
         self.diverged: dict[int, DivergedError] = {}
 
@@ -92,6 +96,9 @@ class _Books:
         for number, finite in enumerate(played.finite):
             if error := divergence(first_step + steps, finite):
                 self.diverged.setdefault(number, error)
+        actions: Any = np.array(played.actions)
+        actions[list(self.diverged)] = 0  # what they did means nothing, and may not even be an action
+        played = played._replace(actions=actions)
         rows = self.together.trials
         flat = jax.tree.map(lambda array: array.reshape(rows, *array.shape[2:]), played)
 

@@ -62,9 +62,8 @@ class Programs(NamedTuple):
 def compiled(setting: Setting, batch: int) -> tuple[Programs, float]:
     """The programs for `batch` trials, and the seconds it took to compile them: 0 if this process had them already."""
     wanted = jobs(setting, batch)
-    parts = compiled_together(list(wanted.values()))
-    programs = Programs(**{name: program for name, (program, _) in zip(wanted, parts, strict=True)})
-    return programs, sum(seconds for _, seconds in parts)
+    parts, seconds = compiled_together(list(wanted.values()))
+    return Programs(**dict(zip(wanted, parts, strict=True))), seconds
 
 
 def jobs(setting: Setting, batch: int) -> dict[str, Job]:

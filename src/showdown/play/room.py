@@ -49,21 +49,25 @@ def needs_of(setting: Setting) -> Needs:
     return Needs(tree_bytes(begun), 4 * setting.steps * (spec.context_dim + 3 * spec.num_actions))
 
 
-def fitting(setting: Setting, trials: int, batch_trials: int | None) -> tuple[Programs, int, float]:
-    """The programs of the largest batch that should fit in memory, its size, and the seconds spent on compiling."""
+def fitting(setting: Setting, trials: int, batch_trials: int | None) -> tuple[Programs, int, int, float]:
+    """The programs of the largest batch that should fit in memory, its size, how many of them are played at the same
+    time, and the seconds spent on compiling."""
     batch, at_once = first_batch(setting, trials, batch_trials), lanes(setting, trials, batch_trials)
     programs, compile_seconds = compiled(setting, batch)
     taken = setting.tables if setting.policy.refit_every else ()  # as arguments of a segment
     here = sum(leaf.nbytes for leaf in jax.tree.leaves(taken))
     while batch_trials is None and (times := at_once * memory.excess(programs.segment, here)) > 1:
-        if batch == setting.devices:
+        if batch == setting.devices and at_once == 1:
             memory.check_program(programs.segment, here)
             break
+        if batch == setting.devices:
+            at_once = 1
+            continue
         fewer = min(batch // 2, math.floor(batch / times))  # at least halved: compiling is expensive
         batch = equal(trials, fewer, setting.devices)
         programs, seconds = compiled(setting, batch)
         compile_seconds += seconds
-    return programs, batch, compile_seconds
+    return programs, batch, at_once, compile_seconds
 
 
 def first_batch(setting: Setting, trials: int, batch_trials: int | None) -> int:
@@ -76,15 +80,17 @@ def first_batch(setting: Setting, trials: int, batch_trials: int | None) -> int:
 
 
 def lanes(setting: Setting, trials: int, batch_trials: int | None) -> int:
-    """How many batches are played at the same time.
+    """How many batches are played at the same time: no more than there is memory for.
 
     Several devices have their own shares of trials, and whoever asks for batches of a size does so for their memory.
     """
-    return 1 if batch_trials is not None or setting.devices > 1 else cores_at_play(setting.policy, trials)
+    if batch_trials is not None or setting.devices > 1:
+        return 1
+    return min(cores_at_play(setting.policy, trials), trials_that_fit(needs_of(setting).in_play))
 
 
 def cores_at_play(policy: Policy, trials: int) -> int:
-    """How many cores of a CPU play trials of this policy: all that this process has to itself.
+    """How many cores of a CPU play trials of this policy: all of them, if no other process shares the machine.
 
     XLA runs a program without large matrix products on one core. A policy that refits has such products; they use all
     cores, and their rounding depends on the number of trials.

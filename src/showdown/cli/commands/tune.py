@@ -140,5 +140,6 @@ def _judged(request: Request, result: Result) -> str:
     if better:
         return f"better than {default} on {', '.join(better)}" + (f", worse on {', '.join(worse)}" if worse else "")
     if worse:
-        return f"worse than {default} on {', '.join(worse)}: it was chosen by luck; keep {default}, or use more trials"
+        where = f"worse than {default} on {', '.join(worse)} and clearly better nowhere"
+        return f"{where}: keep {default}, or use more trials"
     return f"it cannot be told from {default}: keep that, or use more trials"
