@@ -44,6 +44,7 @@ def test_a_killed_process_loses_nothing_that_had_returned(tmp_path):
     assert abs(agent.observations - len(answered) // 2) <= 1
     assert agent.learn(answered[2][0], 1.0)  # decided before the save
     assert agent.learn(answered[14][0], 1.0)  # and after it
+    agent.close()
     from_nothing = Agent(policies.get("Uniform"), context_dim=2, num_actions=3, journal=tmp_path / "journal")
     assert (from_nothing.decisions, from_nothing.observations) == (agent.decisions, agent.observations)
 
@@ -65,7 +66,11 @@ def used(tmp_path) -> Path:
 def test_a_journal_does_all_of_it_again(used):
     whole = Agent.load(used.parent / "whole.npz")
     again = Agent.load(used.parent / "agent.npz", journal=used)
+    with pytest.raises(UsageError, match="another agent writes the journal"):
+        Agent.load(used.parent / "agent.npz", journal=used)
+    again.close()
     afresh = Agent(policies.get("LinFullPost"), context_dim=2, num_actions=3, journal=used)
+    afresh.close()
     for agent in (again, afresh):
         assert (agent.decisions, agent.observations) == (whole.decisions, whole.observations) == (4, 4)
         assert agent._decider.clock.owed == whole._decider.clock.owed

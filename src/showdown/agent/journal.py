@@ -13,6 +13,11 @@ import weakref
 from pathlib import Path
 from typing import Any, NamedTuple
 
+try:
+    import fcntl
+except ImportError:  # Windows: nothing keeps two agents from writing one journal
+    fcntl = None  # type: ignore[assignment]
+
 from showdown.config import to_json
 from showdown.errors import UsageError
 from showdown.policy import Policy
@@ -34,7 +39,10 @@ class Journal:
         about = {"format": FORMAT, "policy": to_json(policy), "spec": spec._asdict()}
         self.records: list[Record] = []
         try:
-            if path.exists() and path.stat().st_size:
+            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+            self.close = weakref.finalize(self, os.close, self._file)  # at the latest when nobody needs it
+            self._lock()
+            if path.stat().st_size:
                 self.records, whole = _read(path, about)
                 if self.records and self.records[0].number > last + 1:
                     raise UsageError(
@@ -42,15 +50,24 @@ class Journal:
                         "what came between them is lost"
                     )
                 self.records = [record for record in self.records if record.number > last]
-                with open(path, "r+b") as file:
-                    file.truncate(whole)
-            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-            self.close = weakref.finalize(self, os.close, self._file)  # at the latest when nobody needs it
+                os.ftruncate(self._file, whole)
             self._size = os.fstat(self._file).st_size
         except OSError as error:
             raise UsageError(f"cannot write the journal {path}: {error.strerror}") from None
+        except UsageError:
+            self.close()
+            raise
         if not self._size:
             self._write(about)
+
+    def _lock(self) -> None:
+        """Until it is closed, or its process ends: the records of two writers could not be told apart."""
+        if fcntl is None:
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(f"another agent writes the journal {self.path}: close it first") from None
 
     def write(self, record: dict[str, Any]) -> None:
         self._write({"n": self.last + 1, **record})

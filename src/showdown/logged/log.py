@@ -10,6 +10,8 @@ from showdown.data.encoder import Encoder
 from showdown.errors import UsageError
 from showdown.problem import ProblemSpec
 
+ROUNDING = 1e-6  # by which a propensity in float32 may be above 1
+
 
 @dataclass(frozen=True, eq=False)
 class Log:
@@ -84,10 +86,10 @@ def _check_finite(what: str, values: np.ndarray) -> None:
 
 
 def _check_propensities(propensities: np.ndarray) -> None:
-    bad = ~((propensities > 0) & (propensities <= 1))
+    bad = ~((propensities > 0) & (propensities <= 1 + ROUNDING))
     if bad.any():
         first = int(np.flatnonzero(bad)[0])
         raise UsageError(
             f"a propensity is the probability of the action taken, above 0 and at most 1; {int(bad.sum()):,} are not "
-            f"(the first, {propensities[first]:g}, in row {first + 1})"
+            f"(the first, {propensities[first]:.9g}, in row {first + 1})"
         )

@@ -24,7 +24,7 @@ def law(
     """The probability of each action, (num_actions,), and of how many draws it is the mean; 0 where it is stated."""
     stated = policy.probabilities(state, context, step, available)
     if stated is not None:
-        return stated, jnp.int32(0)
+        return jnp.minimum(stated, 1.0), jnp.int32(0)  # a sum of float32 numbers may be a little more
     keys = jax.random.split(jax.random.fold_in(role_key(key, "propensity"), step), draws)
     together = min(at_once(len(available)), draws)
     drawn = jax.lax.map(lambda each: policy.act_among(each, state, context, step, available), keys, batch_size=together)

@@ -110,7 +110,8 @@ def _said(request: Request, history: History, result: Result, preset: Path, call
     from showdown.tuning.space import at_an_end
 
     count = len(history.entries)
-    lines = [f"{count} candidates of {request.space.name} on {', '.join(request.problems)}"]
+    played = ", ".join(f"{name} ({problem.horizon:,} steps)" for name, problem in request.problems.items())
+    lines = [f"{count} candidates of {request.space.name} on {played}"]
     if result.is_default:
         lines.append(f"none beat {request.space.name} on fresh episodes: it stays as it is")
     else:
