@@ -1,4 +1,4 @@
-"""Files that are whole or absent: written under another name, forced to the disk, renamed; and read with care.
+"""Files that are whole or absent: written under another name, forced to the disk, renamed; locks; and read with care.
 
 A file that is renamed before its content has reached the disk can be empty after a loss of power, so the content is
 forced there first. The rename is forced too, but nobody waits for that: if it is lost, the old file is still whole.
@@ -17,6 +17,11 @@ from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 TEMPORARY = ".writing-"  # what the name of an unfinished file begins with
 STALE_SECONDS = 3600  # nothing takes longer to write: an unfinished file of this age has lost its writer
@@ -111,3 +116,19 @@ def _is_stale(path: Path, seconds: float) -> bool:
         return False
     ours = not hasattr(os, "getuid") or about.st_uid == os.getuid()
     return ours and stat.S_ISREG(about.st_mode) and time.time() - about.st_mtime > seconds
+
+
+def take_lock(handle: int, *, wait: bool) -> bool:
+    """Lock an open file until it is closed or its process ends; False if another has it and we do not wait.
+
+    True as well where there are no locks (Windows, some file systems): as if each had the file to itself.
+    """
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True

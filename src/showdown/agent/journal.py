@@ -13,13 +13,9 @@ import weakref
 from pathlib import Path
 from typing import Any, NamedTuple
 
-try:
-    import fcntl
-except ImportError:  # Windows: nothing keeps two agents from writing one journal
-    fcntl = None  # type: ignore[assignment]
-
 from showdown.config import to_json
 from showdown.errors import UsageError
+from showdown.files import take_lock
 from showdown.policy import Policy
 from showdown.problem import ProblemSpec
 
@@ -41,7 +37,8 @@ class Journal:
         try:
             self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
             self.close = weakref.finalize(self, os.close, self._file)  # at the latest when nobody needs it
-            self._lock()
+            if not take_lock(self._file, wait=False):  # the records of two writers could not be told apart
+                raise UsageError(f"another agent writes the journal {path}: close it first")
             if path.stat().st_size:
                 self.records, whole = _read(path, about)
                 if self.records and self.records[0].number > last + 1:
@@ -59,15 +56,6 @@ class Journal:
             raise
         if not self._size:
             self._write(about)
-
-    def _lock(self) -> None:
-        """Until it is closed, or its process ends: the records of two writers could not be told apart."""
-        if fcntl is None:
-            return
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UsageError(f"another agent writes the journal {self.path}: close it first") from None
 
     def write(self, record: dict[str, Any]) -> None:
         self._write({"n": self.last + 1, **record})

@@ -7,10 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-try:
-    import fcntl
-except ImportError:  # Windows: processes do not wait for each other, as if each had the store to itself
-    fcntl = None  # type: ignore[assignment]
+from showdown.files import take_lock
 
 LOCK = ".lock-"  # what the name of a lock begins with; readers of a store ignore it
 
@@ -33,15 +30,11 @@ def _acquire(path: Path, wait: bool) -> int | None:
     while True:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
-            if fcntl is not None:
-                fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            if not take_lock(handle, wait=wait):
+                os.close(handle)
+                return None
             if _is_still(path, handle):
                 return handle
-        except BlockingIOError:
-            os.close(handle)
-            return None
-        except OSError:  # a file system without locks
-            return handle
         except BaseException:
             os.close(handle)
             raise
