@@ -64,9 +64,9 @@ def test_cores_share_the_memory_and_are_given_up_first_where_it_runs_out(whole, 
     monkeypatch.setattr(room, "cores", lambda: 2)
     monkeypatch.setattr(room, "FEWEST", 1)
     setting = prepare(policies.get("LinFullPost"), WHEEL, trials=4, horizon=120)
-    assert room.lanes(setting, 4, None) == 2
+    assert room.first_batch(setting, 4, None) == (2, 2)
     monkeypatch.setattr(room, "trials_that_fit", lambda needed: 1)
-    assert room.lanes(setting, 4, None) == 1
+    assert room.first_batch(setting, 4, None) == (1, 1)
     monkeypatch.undo()
     monkeypatch.setattr(room, "cores", lambda: 2)
     monkeypatch.setattr(room, "FEWEST", 1)

@@ -63,7 +63,7 @@ class CompileAhead:
     def _jobs(self, cell: Cell) -> list[Job]:
         try:
             setting = prepare(cell.policy, cell.problem, trials=cell.trials, batch_trials=self.limits.batch_trials)
-            batch = first_batch(setting, cell.trials, self.limits.batch_trials)
+            batch, _ = first_batch(setting, cell.trials, self.limits.batch_trials)
             if setting.devices == 1:  # so that no job keeps the data in memory; on several, it says where they are
                 setting = replace(setting, tables=jax.eval_shape(lambda tables: tables, setting.tables))
             return list(jobs(setting, batch).values())

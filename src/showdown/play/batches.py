@@ -80,7 +80,7 @@ def play_trials(
 ) -> Batches[R]:
     """Play them all, in batches of the size asked for or else as large as memory allows.
 
-    As many batches as there are lanes (`room.lanes`) are played at the same time. Where memory runs out all the same,
+    As many batches are played at the same time as `room.first_batch` says. Where memory runs out all the same,
     they are played again one after another, then with half as many trials at a time. `recorder` is called with the
     number of trials of each.
     """

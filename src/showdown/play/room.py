@@ -52,7 +52,7 @@ def needs_of(setting: Setting) -> Needs:
 def fitting(setting: Setting, trials: int, batch_trials: int | None) -> tuple[Programs, int, int, float]:
     """The programs of the largest batch that should fit in memory, its size, how many of them are played at the same
     time, and the seconds spent on compiling."""
-    batch, at_once = first_batch(setting, trials, batch_trials), lanes(setting, trials, batch_trials)
+    batch, at_once = first_batch(setting, trials, batch_trials)
     programs, compile_seconds = compiled(setting, batch)
     taken = setting.tables if setting.policy.refit_every else ()  # as arguments of a segment
     here = sum(leaf.nbytes for leaf in jax.tree.leaves(taken))
@@ -70,23 +70,19 @@ def fitting(setting: Setting, trials: int, batch_trials: int | None) -> tuple[Pr
     return programs, batch, at_once, compile_seconds
 
 
-def first_batch(setting: Setting, trials: int, batch_trials: int | None) -> int:
-    """The largest batch that should fit by what trials carry; what else they need is known after compiling."""
-    needs = needs_of(setting)
-    check_room(setting, trials, needs)
-    devices, at_once = setting.devices, lanes(setting, trials, batch_trials)
-    largest = min(trials_that_fit(at_once * needs.in_play), math.ceil(trials / at_once))
-    return equal(trials, batch_trials or devices * largest, devices)
+def first_batch(setting: Setting, trials: int, batch_trials: int | None) -> tuple[int, int]:
+    """The largest batch that should fit by what trials carry, and how many of them are played at the same time.
 
-
-def lanes(setting: Setting, trials: int, batch_trials: int | None) -> int:
-    """How many batches are played at the same time: no more than there is memory for.
-
-    Several devices have their own shares of trials, and whoever asks for batches of a size does so for their memory.
+    What else trials need is known after compiling. Several devices have their own shares of trials, and whoever asks
+    for batches of a size does so for their memory: then there is one batch at a time.
     """
-    if batch_trials is not None or setting.devices > 1:
-        return 1
-    return min(cores_at_play(setting.policy, trials), trials_that_fit(needs_of(setting).in_play))
+    needs, devices = needs_of(setting), setting.devices
+    check_room(setting, trials, needs)
+    at_once = 1
+    if batch_trials is None and devices == 1:
+        at_once = min(cores_at_play(setting.policy, trials), trials_that_fit(needs.in_play))
+    largest = min(trials_that_fit(at_once * needs.in_play), math.ceil(trials / at_once))
+    return equal(trials, batch_trials or devices * largest, devices), at_once
 
 
 def cores_at_play(policy: Policy, trials: int) -> int:
