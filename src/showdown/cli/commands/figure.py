@@ -9,7 +9,7 @@ import typer
 
 from showdown.cli import console
 from showdown.cli.choose import chosen, near
-from showdown.cli.data_folder import use_data_folder
+from showdown.cli.data_folder import DataFolder, use_data_folder
 from showdown.cli.load import Load, load_files
 from showdown.errors import UsageError
 
@@ -29,7 +29,7 @@ def figure_command(
     policies: Annotated[str | None, typer.Option("--policies", "--policy", help="Only these: A,Lin*")] = None,
     problem: Annotated[str | None, typer.Option(help="The problem to draw.")] = None,
     published: Annotated[bool, typer.Option("--published", help="The paper's numbers, not a store's.")] = False,
-    data_dir: Annotated[Path | None, typer.Option(help="A folder with raw data files, used before any other.")] = None,
+    data_dir: DataFolder = None,
     load: Load = None,
     as_list: Annotated[bool, typer.Option("--list", help="Print the figures and stop.")] = False,
 ) -> None:
