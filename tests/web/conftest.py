@@ -45,7 +45,7 @@ REGRETS = {  # per problem: LinGreedy wins the first, LinFullPost the others
 }
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # not longer: while it lives, an event loop runs in this thread, and asyncio.run fails
 def browser():
     playwright = pytest.importorskip("playwright.sync_api", reason="Playwright for Python is not installed")
     if CHROMIUM is None:
