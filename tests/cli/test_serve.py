@@ -117,26 +117,39 @@ def test_batches_say_what_is_wrong_with_which(client):
 
 
 BAD_BODIES = [
-    ("/choose", b"", 422, "body"),
+    ("/choose", b"", 422, "the body is empty"),
     ("/choose", b"[", 422, "not JSON"),
-    ("/choose", b'{"context": [NaN, "north"]}', 422, "not JSON"),
+    ("/choose", b"nothing", 422, "not JSON: unknown word at line 1 column 2"),
+    ("/choose", [1], 422, "the body must be a JSON object"),
+    ("/choose", {}, 422, "the body lacks 'context'"),
+    ("/choose", b'{"context": [NaN, "north"]}', 422, "not JSON: it has NaN; send null instead"),
     ("/choose", b'{"context": [1e999, "north"]}', 422, "too large"),
     ("/choose", b'{"context": [' + b"9" * 5000 + b', "north"]}', 422, "out of range"),
     ("/choose", b'{"context": ' + b"[" * 9000 + b"]" * 9000 + b"}", 422, "recursion"),
     ("/choose", b'\xff\xfe{"context"', 422, "not JSON"),
-    ("/choose", {"context": "north"}, 422, "context"),
+    ("/choose", {"context": "north"}, 422, "context must be an object with a value for each column, or a list"),
     ("/choose", {"context": {"age": 41}}, 422, "no column 'region'"),
     ("/choose", {"context": {"age": [1, [2]], "region": {}}}, 200, None),
     ("/choose", {"context": {"age": "\u001b[31m", "region": None}}, 200, None),
-    ("/choose", {"context": ROW, "availible": ["plus"]}, 422, "availible"),
+    ("/choose", {"context": ROW, "availible": ["plus"]}, 422, "the body has an unknown field, 'availible'"),
+    ("/choose", {"context": ROW, "available": "plus"}, 422, "available must be a list of actions"),
+    ("/choose", {"context": ROW, "available": ["plus", 1.5]}, 422, "available[1] must be the name of an action or"),
     ("/choose", {"context": ROW, "available": []}, 422, "no action is available"),
-    ("/choose", {"context": ROW, "available": ["p" * 1001]}, 422, "1000 characters"),
+    ("/choose", {"context": ROW, "available": ["p" * 1001]}, 422, "available[0] may have at most 1000 characters"),
+    ("/choose/batch", {"decisions": [{"context": ROW}, 3]}, 422, "decisions[1] must be a JSON object"),
+    ("/learn", {"id": 3, "reward": 1}, 422, "id must be text"),
+    ("/learn/batch", {"rewards": [{"id": "x"}]}, 422, "rewards[0] lacks 'reward'"),
     ("/learn", {"reward": 1}, 422, "needs the id"),
     ("/learn", {"id": "x", "context": ROW, "action": "plus", "reward": 1}, 422, "not both"),
-    ("/learn", {"context": ROW, "action": "plus", "reward": "1"}, 422, "reward"),
+    ("/learn", {"context": ROW, "action": "plus", "reward": "1"}, 422, "reward must be a number"),
     ("/learn", {"context": ROW, "action": "plus", "reward": 1e39}, 422, "largest float32"),
     ("/learn", {"context": ROW, "action": "pluss", "reward": 1}, 422, "did you mean"),
-    ("/learn", {"context": ROW, "action": True, "reward": 1}, 422, "action"),
+    (
+        "/learn",
+        {"context": ROW, "action": True, "reward": 1},
+        422,
+        "action must be the name of an action or its number",
+    ),
 ]
 
 
@@ -169,6 +182,7 @@ def test_what_is_refused_before_the_body_is_read(client):
 def test_what_can_be_watched(client):
     status, text = client.ask("GET", "/health", Authorization="")
     assert (status, json.loads(text)["policy"]) == (200, "LinFullPost")
+    assert client.ask("HEAD", "/health", Authorization="") == (200, "")
     status, text = client.ask("GET", "/metrics")
     assert status == 200
     sample = re.compile(r'[a-z_]+(\{[a-z_]+="[^"\n]*"(,[a-z_]+="[^"\n]*")*\})? [0-9.e+-]+')

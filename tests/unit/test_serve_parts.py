@@ -15,7 +15,7 @@ from showdown.agent import Agent, compute_in_one_thread
 from showdown.data.encode_counts import MOST_COLUMNS, REST, EncodeCounts
 from showdown.errors import UsageError
 from showdown.policies import policies
-from showdown.serve import bodies, metrics
+from showdown.serve import bodies, metrics, wrong_body
 from showdown.serve.answers import LONGEST, BusyError, short
 from showdown.serve.limits import Limits
 from showdown.serve.quick import quick
@@ -81,6 +81,11 @@ def test_json_is_strict():
     for bad in (b"NaN", b"[Infinity]", b"1e999", b"9" * 40, b"[" * 5000, b"{'a': 1}", b""):
         with pytest.raises(json.JSONDecodeError):
             strict(bad)
+
+
+def test_every_field_of_a_body_has_words_of_its_own():
+    asked = (bodies.Choose, bodies.ChooseBatch, bodies.Learn, bodies.LearnBatch)
+    assert {name for kind in asked for name in kind.model_fields} <= wrong_body.WANTED.keys()
 
 
 def test_the_short_way_is_for_right_bodies_and_says_what_failed(caplog):

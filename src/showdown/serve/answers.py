@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -12,6 +10,7 @@ from starlette.exceptions import HTTPException
 from showdown.agent.decision import UnknownDecisionError
 from showdown.agent.journal import JournalError
 from showdown.errors import ShowdownError, UsageError
+from showdown.serve import wrong_body
 from showdown.text import one_line
 
 LONGEST = 500  # characters of a sentence; it may quote what the client sent
@@ -56,7 +55,7 @@ def add_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def body(_: Request, error: RequestValidationError) -> JSONResponse:
-        return problem(422, _first(error.errors()))
+        return problem(422, wrong_body.sentence(error.errors()))
 
     @app.exception_handler(HTTPException)
     async def http(_: Request, error: HTTPException) -> JSONResponse:
@@ -65,13 +64,3 @@ def add_handlers(app: FastAPI) -> None:
     @app.exception_handler(Exception)
     async def unexpected(_: Request, error: Exception) -> JSONResponse:
         return failed(error)
-
-
-def _first(errors: Any) -> str:
-    """The first thing that is wrong with a body, and where."""
-    first = errors[0]
-    if first["type"] == "json_invalid":
-        return f"the body is not JSON: {first['ctx']['error']}"
-    place = ".".join(str(part) for part in first["loc"][1:] if not str(part).startswith(("list[", "dict[")))
-    message = first["msg"][0].lower() + first["msg"][1:]
-    return f"{place}: {message}" if place else f"the body: {message}"

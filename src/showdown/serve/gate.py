@@ -68,7 +68,8 @@ class Gate:
     async def _answer(self, scope: Any, body: bytes, receive: Any, send: Any) -> None:
         quick = self._quick.get(scope["path"]) if scope["method"] == "POST" else None
         answer = await quick(body) if quick is not None else None
-        await (answer or self._app)(scope, _replayed(body, receive), send)
+        asked = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope  # uvicorn leaves the body out
+        await (answer or self._app)(asked, _replayed(body, receive), send)
 
     async def _admit(self, scope: Any, receive: Any) -> bytes:
         """The body of a request that may be answered."""
