@@ -92,13 +92,29 @@ def test_a_journal_that_does_not_fit_is_refused(used):
     lines = used.read_text().splitlines(keepends=True)
     for content, sentence in (
         ("".join([lines[0].replace('"num_actions": 3', '"num_actions": 4'), *lines[1:]]), "of another agent"),
-        ("".join([*lines[:3], *lines[4:]]), "lacks records"),
-        ("".join([lines[0], *lines[5:]]), "is lost"),
-        ("hello\n", "not the journal"),
-        (lines[0] + json.dumps({"n": 1}) + "\n", "says nothing"),
+        ("".join([*lines[:3], *lines[4:]]), r"line 4 of the journal .* is record 4, and record 3 is lost"),
+        ("".join([lines[0], *lines[5:]]), r"line 2 .* is record 5, and record 1 is lost"),
+        ("hello\n", "not the journal of an agent, by its first line: move it away"),
+        (lines[0] + json.dumps({"n": 1}) + "\n", r"line 2 .* cannot be done again \(KeyError\)"),
+        (
+            "".join([*lines[:4], lines[4].replace("{", "[", 1), *lines[5:]]),
+            r"line 5 .* is damaged: .*head -n 4.* or move",
+        ),
     ):
         used.write_text(content)
         with pytest.raises(UsageError, match=sentence):
             Agent(policies.get("LinFullPost"), context_dim=2, num_actions=3, journal=used)
     with pytest.raises(UsageError, match="cannot write the journal"):
         Agent(policies.get("Uniform"), context_dim=2, num_actions=3, journal=used.parent / "no" / "journal")
+
+
+def test_what_a_damaged_journal_says_helps(used):
+    """Cut before the damaged line it is read again, and goes on, though the agent was saved after the cut."""
+    used.write_bytes(b"".join(used.read_bytes().splitlines(keepends=True)[:3]))
+    whole, later = used.parent / "whole.npz", used.parent / "later.npz"
+    with Agent.load(whole, journal=used) as agent:
+        agent.learn([1.0, 0.5], 1, 0.25)
+        agent.save(later)
+    assert Agent.load(whole, journal=used).observations == Agent.load(later).observations == 5
+    with pytest.raises(UsageError, match=r"record 3 is lost"):  # from nothing it cannot be done again
+        Agent(policies.get("LinFullPost"), context_dim=2, num_actions=3, journal=used)

@@ -264,8 +264,7 @@ class Agent:
     def _keep_journal(self, path: Path) -> None:
         """Do again what the journal holds, then continue it."""
         journal = Journal(path, self.policy, self.spec, self._last_record)
-        for record in journal.records:
-            storage.redo(self, record.content)
+        storage.redo(self, journal)
         self._learner.background.wait()
         journal.last += len(journal.records)
         journal.records = []

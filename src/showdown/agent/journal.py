@@ -40,13 +40,9 @@ class Journal:
             if not take_lock(self._file, wait=False):  # the records of two writers could not be told apart
                 raise UsageError(f"another agent writes the journal {path}: close it first")
             if path.stat().st_size:
-                self.records, whole = _read(path, about)
-                if self.records and self.records[0].number > last + 1:
-                    raise UsageError(
-                        f"{path} begins at record {self.records[0].number}, and the agent was saved at {last}: "
-                        "what came between them is lost"
-                    )
-                self.records = [record for record in self.records if record.number > last]
+                found, whole = _read(path, about)
+                self.records = [record for record in found if record.number > last]
+                _check_numbers(path, self.records, last)
                 os.ftruncate(self._file, whole)
             self._size = os.fstat(self._file).st_size
         except OSError as error:
@@ -76,24 +72,51 @@ class Journal:
 
 class Record(NamedTuple):
     number: int
+    line: int  # of the file, counted from 1
     content: dict[str, Any]
+
+
+def damaged(path: Path, line: int, why: str) -> UsageError:
+    """Nothing is skipped by itself: what to lose is for the user to decide."""
+    return UsageError(
+        f"line {line} of the journal {path} {why}: keep a copy, then cut it before that line (head -n {line - 1}), "
+        "which loses what came later, or move it away, which loses what came after the agent was saved"
+    )
 
 
 def _read(path: Path, about: dict[str, Any]) -> tuple[list[Record], int]:
     """The records of a journal, and how many bytes of it are whole lines."""
     content = path.read_bytes()
     whole = content.rfind(b"\n") + 1
-    lines = content[:whole].splitlines()
+    lines = content[:whole].split(b"\n")[:-1]
     if not lines:
         return [], 0
-    try:
-        header, *rest = (json.loads(line) for line in lines)
-        records = [Record(line.pop("n"), line) for line in rest]
-        numbers = [record.number for record in records]
-    except (ValueError, KeyError, AttributeError, TypeError):
-        raise UsageError(f"{path} is not the journal of an agent") from None
+    header = _object(lines[0])
+    if header is None or "format" not in header:
+        raise UsageError(
+            f"{path} is not the journal of an agent, by its first line: move it away, or name another file"
+        )
     if header != json.loads(json.dumps(about)):
         raise UsageError(f"{path} is the journal of another agent: its policy, its sizes or its format differ")
-    if numbers and numbers != list(range(numbers[0], numbers[0] + len(numbers))):
-        raise UsageError(f"{path} lacks records: their numbers do not follow each other")
+    records = []
+    for number, line in enumerate(lines[1:], 2):
+        record = _object(line)
+        if record is None or type(record.get("n")) is not int:
+            raise damaged(path, number, "is damaged")
+        records.append(Record(record.pop("n"), number, record))
     return records, whole
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _check_numbers(path: Path, records: list[Record], last: int) -> None:
+    """Whether these are all that came after record `last`. What came before it may have gaps: nobody needs it."""
+    for wanted, record in enumerate(records, last + 1):
+        if record.number != wanted:
+            raise damaged(path, record.line, f"is record {record.number}, and record {wanted} is lost")

@@ -10,6 +10,7 @@ import numpy as np
 
 from showdown.agent import programs, saved
 from showdown.agent.decision import Waiting
+from showdown.agent.journal import Journal, damaged
 from showdown.agent.learner import Tally
 from showdown.config import from_json
 from showdown.data.encoder import Encoder
@@ -101,27 +102,33 @@ def recommended(path: Path) -> tuple[Policy, Encoder]:
     return policy, encoder
 
 
-def redo(agent: Agent, record: dict[str, Any]) -> None:
-    """Do again what a record of the journal stands for."""
-    try:
-        if "rows" in record:
-            rows = record["rows"]
-            contexts, rewards = (np.array(rows[name], np.float32) for name in ("contexts", "rewards"))
-            actions = np.array(rows["actions"], np.int32)
-            agent._decider.clock.give(actions)
-            agent._learner.learn_many(contexts, actions, rewards, record["refits"])
-        elif "choices" in record:
-            agent._decider.clock.advance(record["choices"])
-        elif "reward" in record:
-            if "decision" in record:
-                waiting = agent._pending.take(record["decision"])
-            else:
-                waiting = Waiting(np.array(record["context"], np.float32), record["action"])
-            agent._learner.learn(*waiting, np.float32(record["reward"]))
+def redo(agent: Agent, journal: Journal) -> None:
+    """Do again what the records of a journal stand for."""
+    for record in journal.records:
+        try:
+            _redo(agent, record.content)
+        except (KeyError, TypeError, ValueError, UsageError) as error:
+            why = f"cannot be done again ({error if isinstance(error, UsageError) else type(error).__name__})"
+            raise damaged(journal.path, record.line, why) from None
+
+
+def _redo(agent: Agent, record: dict[str, Any]) -> None:
+    if "rows" in record:
+        rows = record["rows"]
+        contexts, rewards = (np.array(rows[name], np.float32) for name in ("contexts", "rewards"))
+        actions = np.array(rows["actions"], np.int32)
+        agent._decider.clock.give(actions)
+        agent._learner.learn_many(contexts, actions, rewards, record["refits"])
+    elif "choices" in record:
+        agent._decider.clock.advance(record["choices"])
+    elif "reward" in record:
+        if "decision" in record:
+            waiting = agent._pending.take(record["decision"])
         else:
-            agent._decider.clock.advance()
-            if record["decision"] is not None:
-                context = np.array(record["context"], np.float32)
-                agent._pending.add(record["decision"], Waiting(context, record["action"]))
-    except (KeyError, TypeError, ValueError) as error:
-        raise UsageError(f"the journal holds a record that says nothing ({type(error).__name__})") from None
+            waiting = Waiting(np.array(record["context"], np.float32), record["action"])
+        agent._learner.learn(*waiting, np.float32(record["reward"]))
+    else:
+        agent._decider.clock.advance()
+        if record["decision"] is not None:
+            context = np.array(record["context"], np.float32)
+            agent._pending.add(record["decision"], Waiting(context, record["action"]))
