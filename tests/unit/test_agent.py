@@ -340,7 +340,11 @@ def test_rows_in_and_names_out(shop, tmp_path):
     assert (unusual["missing"], unusual["new_columns"]) == ({"age": 1}, {"new": 1})
     assert sum(unusual["unknown"].values()) == 1
     shop.save(tmp_path / "shop.npz")
-    assert Agent.load(tmp_path / "shop.npz").choose(row) == shop.choose(row)
+    loaded = Agent.load(tmp_path / "shop.npz")
+    assert loaded.counts()["encoder"] == unusual
+    assert loaded.choose(row) == shop.choose(row)
+    shop.choose({"age": None, "region": "north"})
+    assert loaded.counts()["encoder"]["missing"] == unusual["missing"]  # each counts for itself from here on
 
 
 def test_bad_calls_give_what_the_documentation_says():

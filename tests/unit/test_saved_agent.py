@@ -62,7 +62,8 @@ def rewritten(path: Path, into: Path, change: Callable[[dict[str, Any], dict[str
 
 
 def test_what_was_saved_comes_back(saved, tmp_path):
-    for path in (saved, rewritten(saved, tmp_path / "copy.npz", lambda arrays, about: None)):
+    older = rewritten(saved, tmp_path / "older.npz", lambda arrays, about: about.pop("encode_counts"))
+    for path in (saved, rewritten(saved, tmp_path / "copy.npz", lambda arrays, about: None), older):
         agent = Agent.load(path)
         assert (agent.decisions, agent.observations) == (5, 5)
         assert agent._learner.history.actions[:6].tolist() == [0, 1, 2, 0, 1, 0]
@@ -127,6 +128,10 @@ def edits() -> dict[str, Callable[[dict[str, Any], dict[str, Any]], Any]]:
         ("bound", 3),
         ("encoder", {}),
         ("encoder", 1),
+        ("encode_counts", None),
+        ("encode_counts", {"rows": 1}),
+        ("encode_counts", {"rows": -1, "missing": {}, "unknown": {}, "other": {}, "new_columns": {}}),
+        ("encode_counts", {"rows": 1, "missing": {"age": "2"}, "unknown": {}, "other": {}, "new_columns": {}}),
     ):
         made[f"{field} as {value}"] = lambda arrays, about, field=field, value=value: about.update({field: value})
     for name in ("seen", "forgotten_rows", "refused_updates"):

@@ -19,7 +19,7 @@ class Front:
 
     def __init__(self, spec: ProblemSpec, encoder: Encoder | None) -> None:
         self.spec, self.encoder = spec, encoder
-        self.counts = EncodeCounts()  # unusual values in rows, since this process began
+        self.counts = EncodeCounts()  # unusual values in rows; saved with the agent
 
     def context(self, context: Any) -> np.ndarray:
         if self.encoder is None:

@@ -19,6 +19,7 @@ import numpy as np
 import showdown.policies  # noqa: F401  (the policies a saved agent may be made of)
 from showdown.agent.kept_history import Bound, Reservoir, Window
 from showdown.config import from_json, to_json
+from showdown.data.encode_counts import EncodeCounts
 from showdown.data.encoder import Encoder
 from showdown.errors import UsageError
 from showdown.files import write_atomically
@@ -68,6 +69,7 @@ class Saved:
     remember: int = 10_000  # decisions that may wait for their reward
     waiting: list[str] = field(default_factory=list)  # ids of those that do
     encoder: Encoder | None = None
+    encode_counts: EncodeCounts = field(default_factory=EncodeCounts)  # what was unusual in the rows so far
 
 
 def write(path: Path, saved: Saved) -> None:
@@ -83,6 +85,7 @@ def write(path: Path, saved: Saved) -> None:
         "remember": saved.remember,
         "waiting": saved.waiting,
         "encoder": None if saved.encoder is None else saved.encoder.to_json(),
+        "encode_counts": saved.encode_counts.as_dict(),
     }
     arrays = {
         "about": np.frombuffer(json.dumps(about).encode(), np.uint8),
@@ -182,6 +185,8 @@ def _service(about: dict[str, Any], arrays: dict[str, np.ndarray], spec: Problem
         "waiting_contexts": _array(arrays, "waiting_contexts", (len(waiting), spec.context_dim), np.float32),
         "waiting_actions": _array(arrays, "waiting_actions", (len(waiting),), np.int32),
         "encoder": None if encoder is None else _encoder(encoder, spec),
+        # the first files of this format do not have them
+        "encode_counts": EncodeCounts.from_dict(about.get("encode_counts", EncodeCounts().as_dict())),
     }
 
 

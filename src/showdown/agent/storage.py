@@ -13,6 +13,7 @@ from showdown.agent.decision import Waiting
 from showdown.agent.journal import Journal, damaged
 from showdown.agent.learner import Tally
 from showdown.config import from_json
+from showdown.data.encode_counts import EncodeCounts
 from showdown.data.encoder import Encoder
 from showdown.errors import UsageError
 from showdown.files import read_plain
@@ -56,6 +57,7 @@ def pack(agent: Agent) -> saved.Saved:
         waiting_contexts=np.array(contexts, np.float32).reshape(-1, agent.spec.context_dim),
         waiting_actions=np.array([decision.action for decision in waiting.values()], np.int32),
         encoder=agent.encoder,
+        encode_counts=EncodeCounts.from_dict(agent._front.counts.as_dict()),
     )
 
 
@@ -81,6 +83,7 @@ def unpack(kind: type[Agent], path: Path, *, background: bool, journal: str | Pa
     decisions = zip(stored.waiting_contexts, stored.waiting_actions.tolist(), strict=True)
     for id, decision in zip(stored.waiting, decisions, strict=True):
         pending.add(id, Waiting(*decision))
+    agent._front.counts = stored.encode_counts
     agent._last_record = service.last_record
     if journal is not None:
         agent._keep_journal(Path(journal))

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from typing import Any
 
+from showdown.errors import UsageError
+
+KINDS = ("missing", "unknown", "other", "new_columns")
 MOST_COLUMNS = 100  # that are counted by name; a client may make up new ones without end
 REST = "(all others)"
 
@@ -34,5 +38,21 @@ class EncodeCounts:
 
     def as_dict(self) -> dict[str, int | dict[str, int]]:
         with self._lock:
-            kinds = {name: dict(getattr(self, name)) for name in ("missing", "unknown", "other", "new_columns")}
-            return {"rows": self.rows, **kinds}
+            return {"rows": self.rows, **{kind: dict(getattr(self, kind)) for kind in KINDS}}
+
+    @classmethod
+    def from_dict(cls, data: Any) -> EncodeCounts:
+        """The counts that `as_dict` gave."""
+        counts = cls()
+        if not isinstance(data, dict) or data.keys() != {"rows", *KINDS} or not _are_counts({"rows": data["rows"]}):
+            raise UsageError("the counts of its encoder are not such counts")
+        counts.rows = data["rows"]
+        for kind in KINDS:
+            if not _are_counts(data[kind]):
+                raise UsageError(f"its encoder's counts of {kind!r} must be whole numbers by column")
+            getattr(counts, kind).update(data[kind])
+        return counts
+
+
+def _are_counts(data: Any) -> bool:
+    return isinstance(data, dict) and all(type(count) is int and count >= 0 for count in data.values())
