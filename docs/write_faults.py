@@ -67,6 +67,7 @@ def calls(agent: Agent, shop: Agent) -> dict[str, Callable[[], Any]]:
         "agent.learn_many([good], [0], [1.0, 2.0])": lambda: agent.learn_many([good], [0], [1.0, 2.0]),
         "agent.learn_many([good], [0], [nan])": lambda: agent.learn_many([good], [0], [float("nan")]),
         'shop.choose({"age": 41})': lambda: shop.choose({"age": 41}),
+        'shop.choose({"age": [41], "region": "north"})': lambda: shop.choose(row | {"age": [41]}),
         "shop.choose([41])": lambda: shop.choose([41]),
         'shop.learn(row, "pluss", 1.0)': lambda: shop.learn(row, "pluss", 1.0),
         "shop.learn(row, 2, 1.0)": lambda: shop.learn(row, 2, 1.0),

@@ -125,7 +125,7 @@ def test_unusual_values_are_handled_as_in_training_and_counted(encoder, frame):
 
     median = float(frame["income"].median())
     at_median, _ = coordinates("income", income=median)
-    for absent in (None, np.nan, np.inf, "", "?", "unknown", 1e300, 10**400, pd.NA, [1, 2]):
+    for absent in (None, np.nan, np.inf, "", "?", "unknown", 1e300, 10**400, pd.NA, b"x"):
         (value, mark), counts = coordinates("income", income=absent)
         assert value == at_median[0]
         assert mark > 0 > at_median[1]
@@ -181,6 +181,16 @@ def test_rows_that_do_not_fit_are_one_sentence(encoder, frame, problem):
     for wrong in ("north", 3, None, []):
         with pytest.raises(UsageError, match=r"a row (is a mapping|has 14 values)"):
             encoder.encode(wrong)
+    for wrong in ([1, 2], {}, {3}, np.zeros(2)):
+        for column in ("income", "region", "joined"):
+            cell = row | {column: wrong}
+            for given in (cell, [cell[name] for name in encoder.columns], pd.DataFrame([cell])):
+                with pytest.raises(
+                    UsageError, match=rf"holds (a list|an object) in the column '{column}'; give a number"
+                ):
+                    encoder.encode(given)
+    with pytest.raises(UsageError, match=r"a row has 14 values"):
+        encoder.encode([1.0, [2.0]])
     with pytest.raises(UsageError, match="finite"):
         encoder.encode(np.full(encoder.context_dim, np.nan))
     with pytest.raises(UsageError, match="not of a Wheel"):

@@ -27,6 +27,7 @@ from showdown.errors import UsageError
 
 FORMAT = 1  # of `to_json`
 _RULES: dict[str, type[NumberRule] | type[CategoryRule]] = {"number": NumberRule, "category": CategoryRule}
+_CONTAINERS = (list, dict, set, np.ndarray, pd.Series, pd.DataFrame)  # none is one cell of a table; a tuple may be
 
 
 class HasTable(Protocol):
@@ -93,7 +94,8 @@ class Encoder:
         A row is a mapping or a pandas Series with the table's column names, or a list or array with a value for each
         context column in the table's order. Rows are a DataFrame, a 2-D array or a list of rows. An array as wide as a
         context, where that is not the number of columns, is taken to be encoded already and returned as it is.
-        `counts` adds up what was unusual. A missing column or a wrong length is a UsageError.
+        `counts` adds up what was unusual. A missing column, a wrong length, and a list or a mapping where a table has
+        one value, are UsageErrors.
         """
         if isinstance(row, pd.DataFrame):
             return self._encode_frame(row, counts)
@@ -107,13 +109,16 @@ class Encoder:
             return self._encode_matrix(row, counts)
         if isinstance(row, Sequence) and row and isinstance(row[0], Mapping | pd.Series | list | tuple | np.ndarray):
             return np.stack([self.encode(each, counts) for each in row])
-        if isinstance(row, str | bytes) or not isinstance(row, Sequence | np.ndarray) or np.ndim(row) != 1:
+        flat = isinstance(row, Sequence) or (isinstance(row, np.ndarray) and row.ndim == 1)
+        if isinstance(row, str | bytes) or not flat:
             raise UsageError(f"a row is a mapping or a list of values, not {type(row).__name__}")
         if len(row) != len(self.rules):
-            return self._encode_matrix(np.asarray(row)[None], counts)[0]
+            return self._encode_matrix(np.asarray(row, object)[None], counts)[0]
         return self._encode_row(row, counts)
 
     def _encode_row(self, values: Sequence[Any] | np.ndarray, counts: EncodeCounts | None) -> np.ndarray:
+        for name, value in zip(self.columns, values, strict=True):
+            _check_cell(name, value)
         if counts is not None:
             counts.add_rows(1)
         parts = (rule.encode_one(value, counts) for rule, value in zip(self.rules, values, strict=True))
@@ -122,9 +127,13 @@ class Encoder:
     def _encode_frame(self, frame: pd.DataFrame, counts: EncodeCounts | None) -> np.ndarray:
         columns = {str(name): position for position, name in enumerate(frame.columns)}
         self._check_columns(columns, len(frame), counts)
+        own = {name: frame.iloc[:, columns[name]] for name in self.columns}
+        for name, series in own.items():
+            for value in series if series.dtype == object else ():
+                _check_cell(name, value)
         if counts is not None:
             counts.add_rows(len(frame))
-        blocks = [rule.encode(frame.iloc[:, columns[rule.name]], counts) for rule in self.rules]
+        blocks = [rule.encode(own[rule.name], counts) for rule in self.rules]
         return self.standardise(np.concatenate(blocks, axis=1))
 
     def _encode_matrix(self, rows: np.ndarray, counts: EncodeCounts | None) -> np.ndarray:
@@ -198,6 +207,13 @@ class Encoder:
             )
         except (KeyError, TypeError) as error:
             raise UsageError(f"this is not a saved encoder ({type(error).__name__}: {error})") from None
+
+
+def _check_cell(column: str, value: Any) -> None:
+    """A text among numbers may be a missing value; a list or the like is a mistake of the caller's program."""
+    if isinstance(value, _CONTAINERS):
+        kind = "an object" if isinstance(value, Mapping) else "a list"
+        raise UsageError(f"the row holds {kind} in the column {column!r}; give a number, text, a date or None")
 
 
 def _rule_from_json(data: Mapping[str, Any]) -> Rule:
