@@ -170,7 +170,7 @@ def test_methods_that_were_not_judged_are_counted_in_the_advice(tmp_path):
         costs={},
         standings=(
             Standing("A", value=0.7, low=0.6, high=0.8, trials=2),
-            Standing("B", status=NO_ROOM, reason="about 40 s, with 20 s left for all"),
+            Standing("B", status=NO_ROOM, reason="about 40 s, when 20 s were left for all"),
             Standing("C", status=OUT_OF_TIME, reason="still compiling when the budget ended"),
             Standing("D", status=FAILED, reason="a fault"),
             Standing("E", status=NO_ROOM, trials=1),
@@ -181,7 +181,7 @@ def test_methods_that_were_not_judged_are_counted_in_the_advice(tmp_path):
         agent_file=tmp_path / "agent.json",
     )
     assert found.lines[0].startswith("Use A (3 of 5 methods could not be judged): share of right answers 70.0 %")
-    at = found.lines.index("not played: B would not fit in the budget (about 40 s, with 20 s left for all)")
+    at = found.lines.index("not played: B would not fit in the budget (about 40 s, when 20 s were left for all)")
     assert found.lines[at + 1 : at + 5] == [
         "not played: C did not finish (still compiling when the budget ended)",
         "not played: D failed (a fault)",
@@ -260,9 +260,30 @@ def test_what_would_not_fit_is_not_begun_and_the_cheap_come_first(contest, monke
     for left, processes, count in ((20.0, 1, 3), (33.0, 2, 4), (31.0, 2, 3)):
         assert contest.forecast.fitting(cells, left, processes) == cells[:count]
     monkeypatch.setattr(contest, "budget", Budget(20.0))  # of which eight are for the rest
+    lines: list[str] = []
+    monkeypatch.setattr(contest, "show", lambda board, line: lines.append(line))
+    board.trials = 2
     contest._fitting(cells, board, processes=1)
     assert board.standings["Council"].status == NO_ROOM
-    assert board.standings["Council"].reason == "about 30 s, with 12 s left for all"
+    assert board.standings["Council"].reason == "about 30 s, when 12 s were left for all"
+    assert lines == ["2 trials would not fit in the 12 s left: NeuralLinear (about 15 s), Council (about 30 s)"]
+
+
+def test_what_is_tried_at_the_end_is_said_to_have_fewer_trials(contest, monkeypatch):
+    costs = {"Council": 300.0, "NeuralLinear": 60.0}
+    monkeypatch.setattr(Forecast, "seconds", lambda self, cell: costs[cell.policy_name])
+    standings = {name: Standing(name, status=NO_ROOM) for name in costs}
+    board, lines, tried = Board("accuracy", 60.0, trials=16, standings=standings), [], []
+
+    def run(cells, engine, board, trials):
+        tried.extend(cell.policy_name for cell in cells)
+        board.standings["NeuralLinear"].status, board.standings["NeuralLinear"].trials = "waiting", trials
+
+    monkeypatch.setattr(contest, "show", lambda board, line: lines.append(line))
+    monkeypatch.setattr(contest, "_run", run)
+    contest._use_what_is_left(board)
+    assert (tried, board.trials, lines) == (["NeuralLinear"], 2, ["50 s are left for what may not finish"])
+    assert (standings["NeuralLinear"].status, standings["NeuralLinear"].trials) == (NO_ROOM, 2)
 
 
 def test_forecasts_count_compiling_and_other_work_on_the_machine(contest):

@@ -87,8 +87,13 @@ class Contest:
         cells = [self._cell(name, self.rounds[0]) for name in unplayed]
         cells = sorted(cells, key=self.forecast.seconds)[: self.processes]
         hopeful = [cell for cell in cells if self.forecast.seconds(cell) <= HOPE * left]
-        if self.processes > 1 and left > START_SECONDS:
+        if hopeful and self.processes > 1 and left > START_SECONDS:
+            board.trials = self.rounds[0]
+            self.show(board, f"{left:.0f} s are left for what may not finish")
             self._run(hopeful, "processes", board, self.rounds[0])
+            for standing in board.standings.values():
+                if standing.status == words.WAITING:  # it finished, and will play no further round
+                    standing.status = words.NO_ROOM
             board.verdict = self.verdict()
 
     def _round(self, alive: list[str], trials: int, board: Board, references: frozenset[str]) -> bool:
@@ -113,15 +118,18 @@ class Contest:
         return sorted(alive, key=lambda name: self.forecast.seconds(self._cell(name, self.rounds[0])))
 
     def _fitting(self, cells: list[Cell], board: Board, processes: int) -> list[Cell]:
-        """Those that should end within the budget; the others are marked."""
+        """Those that should end within the budget; the others are marked, and named in one line."""
         left = max(0.0, self.budget.left)
         chosen = self.forecast.fitting(cells, left, processes)
+        too_long = []
         for cell in cells:
             if cell not in chosen:
-                standing = board.standings[cell.policy_name]
+                standing, seconds = board.standings[cell.policy_name], f"about {self.forecast.seconds(cell):.0f} s"
                 standing.status = words.NO_ROOM
-                standing.reason = f"about {self.forecast.seconds(cell):.0f} s, with {left:.0f} s left for all"
-                self.show(board, f"{cell.policy_name}: {standing.status} ({standing.reason})")
+                standing.reason = f"{seconds}, when {left:.0f} s were left for all"
+                too_long.append(f"{cell.policy_name} ({seconds})")
+        if too_long:
+            self.show(board, f"{board.trials} trials would not fit in the {left:.0f} s left: {', '.join(too_long)}")
         return chosen
 
     def _cell(self, name: str, trials: int) -> Cell:
