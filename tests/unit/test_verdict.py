@@ -12,6 +12,7 @@ import pytest
 from scipy import stats
 
 from showdown.analysis.coverage import coverage
+from showdown.analysis.head_to_head import head_to_head
 from showdown.analysis.judge import judge
 from showdown.analysis.over_problems import problems_needed, signed_rank
 from showdown.analysis.verdict import verdict
@@ -159,6 +160,23 @@ def test_shares_have_four_decimals(drawn):
 def test_an_interval_of_a_share_ends_at_0_and_1():
     assert interval(pd.Series([0.7, 0.9]), is_share=True) == (0.0, 1.0)
     assert interval(pd.Series([0.7, 0.9]))[1] > 1
+
+
+def test_two_trials_give_a_best_and_no_p_value(frame_of):
+    """Their spread may be tiny by luck: p would be below 0.001, or 0 where both trials differ by the same."""
+    for behind in ([110.0, 110.0], [110.0, 110.001]):
+        frame = frame_of({("A", "x"): [100.0, 100.0], ("B", "x"): behind, ("Uniform", "x"): [200.0, 201.0]})
+        found = verdict(frame)
+        assert (found.best, found.tied, found.sure, found.p_value) == ("A", (), "too few trials", None)
+        assert found.beats_references
+        assert found.sentence.endswith("ahead of the other method (too few trials for a p-value).")
+        pair = head_to_head(frame, {}, "A", "B")
+        assert pair.problems[0].p_value is None
+        assert "better in 2 of 2 trials; too few for a p-value" in pair.sentence
+    tied = verdict(frame_of({("A", "x"): [100.0, 90.0], ("B", "x"): [95.0, 100.0]}))
+    assert (tied.sure, tied.p_value) == ("a tie", None)
+    third = verdict(frame_of({("A", "x"): [100.0, 100.0, 100.0], ("B", "x"): [110.0, 110.001, 110.0]}))
+    assert (third.sure, third.p_value < 0.001) == ("very sure", True)
 
 
 def test_one_trial_gives_no_best(frame_of):

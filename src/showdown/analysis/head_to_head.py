@@ -33,7 +33,7 @@ class OnProblem:
     difference: float
     low: float | None  # 95 % interval of the difference, paired over trials
     high: float | None
-    p_value: float | None
+    p_value: float | None  # None for fewer than three trials
     wins: int  # trials in which `first` is better
     ties: int
     losses: int
@@ -82,6 +82,7 @@ def _on_one(found: HeadToHead, one: OnProblem) -> str:
     trials = f"better in {one.wins} of {one.wins + one.ties + one.losses} trials"
     if one.low is None or one.high is None:
         return f"{found.first} and {found.second} on {one.problem}: a single trial tells nothing."
+    trials += "; too few for a p-value" if one.p_value is None else ""
     number = f"{one.difference:+.4g} {one.unit}, 95 % interval {one.low:+.4g} to {one.high:+.4g}"
     if one.better is None:
         return f"{found.first} and {found.second} cannot be told apart on {one.problem} ({number}; {trials})."

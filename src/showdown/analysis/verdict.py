@@ -36,7 +36,7 @@ class Rival:
     difference: float
     low: float | None  # the interval of the difference, corrected for the number of comparisons
     high: float | None
-    p_value: float | None  # corrected likewise
+    p_value: float | None  # corrected likewise; None for fewer than three trials
     behind: bool  # clearly worse than the best
 
 
@@ -58,8 +58,8 @@ class Verdict:
     references: tuple[Rival, ...] = ()  # Uniform and the best fixed action, compared with the best
     cheapest: str | None = None  # the fastest of the best and those tied with it
     cheapest_reason: str = ""  # its time per step, or why no cheapest is named
-    sure: str = "no interval"  # "very sure", "sure", "a tie" or "no interval"
-    p_value: float | None = None  # that the nearest rival is as good, corrected for the number of comparisons
+    sure: str = "no interval"  # "very sure", "sure", "too few trials", "a tie" or "no interval"
+    p_value: float | None = None  # that the nearest rival is as good, corrected; None where one has too few trials
     test: str = ""  # what `p_value` is of
     reason: str = ""  # why there is no best
     coverage: dict[str, int] = field(default_factory=dict)  # policy to how many of all problems it played
@@ -162,7 +162,7 @@ def _one_problem(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, A
     references = tuple(
         _rival(name, item, difference(item, values[best], worse=worse), scale) for name, item in against.items()
     )
-    p_value = max((rival.p_value or 0.0 for rival in rivals), default=None)
+    p_value = nearest_p(rivals)
     tied = tuple(rival.policy for rival in rivals if not rival.behind)
     return {
         "best": best,
@@ -173,7 +173,7 @@ def _one_problem(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, A
         "rivals": rivals,
         "references": references,
         "tied": tied,
-        "sure": how_sure(p_value, bool(tied)),
+        "sure": how_sure(p_value, rivals),
         "p_value": p_value,
         "test": "paired t test over trials, Bonferroni",
     }
@@ -212,7 +212,7 @@ def _several(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, Any]:
         "unit": RANK_UNIT,
         "rivals": rivals,
         "tied": tied,
-        "sure": how_sure(found.p_value, bool(tied)),
+        "sure": how_sure(found.p_value, rivals),
         "p_value": found.p_value,
         "test": found.test,
     }
@@ -229,9 +229,17 @@ def _common_unit(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, f
     return {str(name): 100 / mean for name, mean in uniform.items()}
 
 
-def how_sure(p_value: float | None, tied: bool) -> str:
-    if tied:
+def nearest_p(rivals: Sequence[Rival]) -> float | None:
+    """That the nearest is as good as the best; None without rivals, or where one has too few trials for a p-value."""
+    each = [rival.p_value for rival in rivals]
+    return max((value for value in each if value is not None), default=None) if None not in each else None
+
+
+def how_sure(p_value: float | None, rivals: Sequence[Rival]) -> str:
+    if not all(rival.behind for rival in rivals):
         return "a tie"
+    if rivals and p_value is None:
+        return "too few trials"
     return "sure" if p_value is not None and p_value >= 0.001 else "very sure"
 
 

@@ -64,7 +64,7 @@ def _number(value: float | None, unit: str) -> str:
 
 def _p(verdict: Verdict) -> str:
     if verdict.p_value is None:
-        return ""
+        return " (too few trials for a p-value)"
     shown = "p < 0.001" if verdict.p_value < 0.001 else f"p = {verdict.p_value:.2g}"
     return f" ({verdict.test}, {shown})" if len(verdict.problems) > 1 else f" ({shown})"
 

@@ -16,6 +16,9 @@ import numpy as np
 import pandas as pd
 
 ALPHA = 0.05
+# Trials for a p-value. Of two, the test knows the spread from one number, which may be tiny by luck, and nothing
+# shows whether it is that of a normal distribution: differences of +1 or -1 at random are alike every second time.
+FEWEST = 3
 
 
 class Difference(NamedTuple):
@@ -24,7 +27,7 @@ class Difference(NamedTuple):
     mean: float
     low: float  # NaN without an interval: one of the two has a single trial
     high: float
-    p_value: float  # two-sided, times the number of comparisons; NaN without an interval
+    p_value: float  # two-sided, times the number of comparisons; NaN for fewer than three trials of one of the two
     trials: int  # that both have
     wins: int  # trials in which the policy is better
     ties: int
@@ -63,10 +66,12 @@ def difference(one: pd.Series, other: pd.Series, *, worse: int = 1, comparisons:
     else:
         mean, error, freedom = _partly(own, (first[both], second[both]))
     if error <= 1e-12 * abs(mean):  # every trial differs by the same
-        return Difference(mean, mean, mean, 1.0 if mean == 0 else 0.0, *counted)
-    half = float(special.stdtrit(freedom, 1 - ALPHA / (2 * comparisons))) * error
-    p_value = min(1.0, comparisons * 2 * float(special.stdtr(freedom, -abs(mean) / error)))
-    return Difference(mean, mean - half, mean + half, p_value, *counted)
+        half, p_value = 0.0, 1.0 if mean == 0 else 0.0
+    else:
+        half = float(special.stdtrit(freedom, 1 - ALPHA / (2 * comparisons))) * error
+        p_value = min(1.0, comparisons * 2 * float(special.stdtr(freedom, -abs(mean) / error)))
+    enough = min(map(len, own)) >= FEWEST
+    return Difference(mean, mean - half, mean + half, p_value if enough else math.nan, *counted)
 
 
 def _paired(differences: np.ndarray) -> tuple[float, float, float]:

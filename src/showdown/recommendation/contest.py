@@ -16,7 +16,7 @@ from pathlib import Path
 from showdown.analysis.facts import facts_of
 from showdown.analysis.judge import judge
 from showdown.analysis.selection import select
-from showdown.analysis.verdict import Rival, Verdict, how_sure
+from showdown.analysis.verdict import Rival, Verdict, how_sure, nearest_p
 from showdown.analysis.with_best import ALPHA, interval
 from showdown.bench.cell import Cell
 from showdown.bench.engine import Limits, Result, make_engine
@@ -225,8 +225,8 @@ class Contest:
         tied = tuple(rival.policy for rival in rivals if not rival.behind)
         if tied == found.tied:
             return found
-        p_value = max((rival.p_value or 0.0 for rival in rivals), default=None)
-        return replace(found, rivals=rivals, tied=tied, p_value=p_value, sure=how_sure(p_value, bool(tied)))
+        p_value = nearest_p(rivals)
+        return replace(found, rivals=rivals, tied=tied, p_value=p_value, sure=how_sure(p_value, rivals))
 
 
 def _progress_of(standing: Standing) -> str:
