@@ -8,9 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from showdown.analysis.with_best import BETTER, NO_DIFFERENCE, WORSE
 from showdown.cli.commands.tune import _judged
 from showdown.policies import policies
-from showdown.tuning.final import OnProblem
+from showdown.tuning.final import OnProblem, Result, _compared
 
 SIZE = ["--horizon", "60", "--trials", "2", "--batch", "3", "--budget", "3", "--no-halving"]
 
@@ -27,6 +28,8 @@ def test_what_was_tuned_can_be_loaded_and_played(showdown):
     assert answer.code == 0, answer.err
     told = answer.json
     assert (told["name"], told["candidates"], len(told["problems"])) == ("LinPost@wheel-0.5", 3, 1)
+    assert told["verdict"] == told["problems"][0]["verdict"]
+    assert told["verdict"] in (BETTER, WORSE, NO_DIFFERENCE)
     preset = Path(told["preset"])
     with preset.with_suffix(".csv").open() as stream:
         rows = list(csv.DictReader(stream))
@@ -91,16 +94,31 @@ def test_a_file_of_presets_that_holds_none_is_one_sentence(showdown):
 
 
 @pytest.mark.parametrize(
-    ("objective", "intervals", "says"),
+    ("verdicts", "says", "overall"),
     [
-        ("cumulative", {"a": (-3, -1), "b": (-1, 1)}, "better than LinPost on a"),
-        ("cumulative", {"a": (-3, -1), "b": (1, 3)}, "better than LinPost on a, worse on b"),
-        ("cumulative", {"a": (1, 3), "b": (-1, 1)}, "worse than LinPost on a and clearly better nowhere"),
-        ("reward", {"a": (1, 3)}, "better than LinPost on a"),
-        ("cumulative", {"a": (-1, 1)}, "it cannot be told from LinPost"),
+        ({"a": BETTER, "b": NO_DIFFERENCE}, "better than LinPost on a", BETTER),
+        ({"a": BETTER, "b": WORSE}, "better than LinPost on a, worse on b", "mixed"),
+        ({"a": WORSE, "b": NO_DIFFERENCE}, "worse than LinPost on a and clearly better nowhere", WORSE),
+        ({"a": NO_DIFFERENCE}, "it cannot be told from LinPost", NO_DIFFERENCE),
     ],
 )
-def test_the_winner_of_a_search_is_judged_by_fresh_episodes(objective, intervals, says):
-    request = SimpleNamespace(objective=objective, space=SimpleNamespace(name="LinPost"))
-    rows = [OnProblem(name, 0, 0, (low + high) / 2, low, high, 1, 2) for name, (low, high) in intervals.items()]
-    assert _judged(request, SimpleNamespace(problems=rows)).startswith(says)
+def test_the_winner_of_a_search_is_judged_by_fresh_episodes(verdicts, says, overall):
+    request = SimpleNamespace(space=SimpleNamespace(name="LinPost"))
+    rows = tuple(OnProblem(name, 0, 0, 0, 0, 0, 1, 2, verdict) for name, verdict in verdicts.items())
+    result = Result({}, "", False, rows, ())
+    assert _judged(request, result).startswith(says)
+    assert result.verdict == overall
+
+
+def test_more_reward_is_better_and_more_regret_is_worse():
+    less, more = [1.0, 2.0, 3.0, 4.0], [11.0, 12.1, 13.0, 14.0]
+    regret = _compared("a", more, less, 1)
+    assert (regret.verdict, regret.wins, regret.difference > 9) == (WORSE, 0, True)
+    reward = _compared("a", [-value for value in more], [-value for value in less], -1)  # losses
+    assert (reward.verdict, reward.wins, reward.difference, reward.low) == (
+        BETTER,
+        4,
+        regret.difference,
+        regret.low,
+    )
+    assert _compared("a", less, less, 1).verdict == NO_DIFFERENCE

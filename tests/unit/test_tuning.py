@@ -8,6 +8,7 @@ import shutil
 import numpy as np
 import pytest
 
+from showdown.analysis.with_best import Difference
 from showdown.bench.cell import Cell
 from showdown.bench.engine import Limits
 from showdown.bench.store import Store
@@ -256,9 +257,9 @@ def _refuse_small_noise(self):
 
 def reported(name, tuned_on, problem, mean, other, low, high, compared_with="Lin", published=False):
     kind = "default" if not tuned_on else "own" if tuned_on == problem else "transferred"
-    return Reported(
-        "Lin", name, tuned_on, kind, published, problem, compared_with, mean, other, mean - other, low, high, 1, 2
-    )
+    gap = Difference(mean - other, low, high, 0.01, 2, 1, 0)
+    numbers = (mean, other, gap.mean, gap.low, gap.high, gap.wins, gap.trials, gap.verdict)
+    return Reported("Lin", name, tuned_on, kind, published, problem, compared_with, *numbers)
 
 
 def test_the_words_of_the_protocol_say_what_gains_and_what_does_not_travel():

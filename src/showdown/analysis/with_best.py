@@ -19,6 +19,7 @@ ALPHA = 0.05
 # Trials for a p-value. Of two, the test knows the spread from one number, which may be tiny by luck, and nothing
 # shows whether it is that of a normal distribution: differences of +1 or -1 at random are alike every second time.
 FEWEST = 3
+BETTER, WORSE, NO_DIFFERENCE = "better", "worse", "no difference shown"
 
 
 class Difference(NamedTuple):
@@ -35,6 +36,13 @@ class Difference(NamedTuple):
     @property
     def told_apart(self) -> bool:
         return not self.low <= 0 <= self.high and not math.isnan(self.low)
+
+    @property
+    def verdict(self) -> str:
+        """On the policy: better, worse, or that no difference is shown."""
+        if not self.told_apart:
+            return NO_DIFFERENCE
+        return WORSE if self.mean > 0 else BETTER
 
 
 def values_of(frame: pd.DataFrame, column: str) -> pd.DataFrame:

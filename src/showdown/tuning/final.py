@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from showdown.analysis.with_best import difference
+from showdown.analysis.with_best import NO_DIFFERENCE, difference
 from showdown.tuning.evaluate import measure
 from showdown.tuning.history import History
 from showdown.tuning.measure import combined
@@ -34,6 +34,7 @@ class OnProblem:
     high: float
     wins: int  # trials in which the chosen one is better
     trials: int
+    verdict: str  # on the chosen one: better, worse, or that no difference is shown
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,12 @@ class Result:
     is_default: bool  # nothing was found that beats it on fresh episodes
     problems: tuple[OnProblem, ...]
     finalists: tuple[dict[str, Any], ...]  # spelled, and value on fresh episodes; the default too
+
+    @property
+    def verdict(self) -> str:
+        """Over all problems: better or worse on some of them, mixed, or no difference shown on any."""
+        found = {row.verdict for row in self.problems} - {NO_DIFFERENCE}
+        return "mixed" if len(found) > 1 else found.pop() if found else NO_DIFFERENCE
 
 
 def choose(history: History, among: Place, reported: Place, progress: Progress | None = None) -> Result:
@@ -76,7 +83,6 @@ def _compared(problem: str, chosen: Any, default: Any, sign: int) -> OnProblem:
     """`sign` is −1 where losses are rewards turned round."""
     one, other = sign * pd.Series(chosen, dtype=float), sign * pd.Series(default, dtype=float)
     found = difference(one, other)
-    wins = found.wins if sign == 1 else found.trials - found.wins - found.ties
-    return OnProblem(
-        problem, float(one.mean()), float(other.mean()), found.mean, found.low, found.high, wins, found.trials
-    )
+    judged = difference(one, other, worse=sign)
+    numbers = float(one.mean()), float(other.mean()), found.mean, found.low, found.high
+    return OnProblem(problem, *numbers, judged.wins, judged.trials, judged.verdict)

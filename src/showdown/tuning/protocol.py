@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from showdown.analysis.with_best import difference
+from showdown.analysis.with_best import NO_DIFFERENCE, difference
 from showdown.bench.cell import Cell
 from showdown.bench.store import Store
 from showdown.policies import policies
@@ -56,13 +56,7 @@ class Reported:
     high: float
     wins: int
     trials: int
-
-    @property
-    def clearly(self) -> str:
-        """Whether the two can be told apart: better, worse, or neither (empty)."""
-        if self.kind == "default" or math.isnan(self.low) or self.low <= 0 <= self.high:
-            return ""
-        return "better" if self.difference < 0 else "worse"
+    verdict: str  # better, worse, or that no difference is shown
 
 
 def study(
@@ -116,7 +110,8 @@ def _row(each: Configuration, own: Measured, rival: Configuration, theirs: Measu
     kind = "default" if not each.tuned_on else "own" if problem in each.tuned_on.split("+") else "transferred"
     labels = (each.policy, each.name, each.tuned_on, kind, each.published, problem, rival.name)
     if own.losses is None or theirs.losses is None:
-        return Reported(*labels, math.nan, math.nan, math.nan, math.nan, math.nan, 0, 0)
+        nothing = (math.nan, math.nan, math.nan, math.nan, math.nan)
+        return Reported(*labels, *nothing, 0, 0, NO_DIFFERENCE)
     gap = difference(pd.Series(own.losses), pd.Series(theirs.losses))
     means = float(own.losses.mean()), float(theirs.losses.mean())
-    return Reported(*labels, *means, gap.mean, gap.low, gap.high, gap.wins, gap.trials)
+    return Reported(*labels, *means, gap.mean, gap.low, gap.high, gap.wins, gap.trials, gap.verdict)

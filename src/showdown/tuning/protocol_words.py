@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from showdown.analysis.with_best import BETTER, NO_DIFFERENCE, WORSE
 from showdown.tuning.protocol import Reported
 
 
@@ -34,7 +35,7 @@ def _entry(row: Reported | None) -> str:
     if not row.other:
         return f"{row.mean:.4g}"
     text = f"{100 * row.mean / row.other:.1f}"
-    mark = {"better": "+", "worse": "−", "": " "}[row.clearly]
+    mark = {BETTER: "+", WORSE: "−"}.get(row.verdict, " ")
     return f"({text}){mark}" if row.kind == "own" else f"{text}{mark}"
 
 
@@ -46,8 +47,8 @@ def sentences(rows: Sequence[Reported]) -> list[str]:
         rivals = [row for row in rows if row.configuration == name and row.compared_with != row.policy]
         own = [_gain(row) for row in mine if row.kind == "own"]
         others = [row for row in mine if row.kind == "transferred"]
-        better = sum(row.clearly == "better" for row in others)
-        worse = sum(row.clearly == "worse" for row in others)
+        better = sum(row.verdict == BETTER for row in others)
+        worse = sum(row.verdict == WORSE for row in others)
         same = len(others) - better - worse
         travels = f"elsewhere better on {better}, worse on {worse}, not to be told apart on {same} of {len(others)}"
         found.append(f"{name}: {'; '.join([*own, *([travels] if others else [])])}")
@@ -61,7 +62,7 @@ def _with_default(rows: Sequence[Reported]) -> list[Reported]:
 
 
 def _told(row: Reported) -> str:
-    return f": {row.clearly}" if row.clearly else ": not to be told apart"
+    return ": not to be told apart" if row.verdict == NO_DIFFERENCE else f": {row.verdict}"
 
 
 def _gain(row: Reported) -> str:

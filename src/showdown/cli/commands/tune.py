@@ -100,7 +100,7 @@ def _print(request: Request, history: History, result: Result, out: Path, as_jso
     preset, called = proposals_file(out, request).with_suffix(".toml"), request.preset
     if as_json:
         found = {"preset": str(preset), "name": called, "candidates": len(history.entries)}
-        console.data_json({"out": str(out), **found, **asdict(result)})
+        console.data_json({"out": str(out), **found, "verdict": result.verdict, **asdict(result)})
         return
     for line in _said(request, history, result, preset, called):
         console.data(line)
@@ -133,10 +133,9 @@ def _said(request: Request, history: History, result: Result, preset: Path, call
 
 def _judged(request: Request, result: Result) -> str:
     """Whether the chosen candidate is better than the default on episodes that nothing was chosen by."""
-    sign = -1 if request.objective == "reward" else 1
-    told = [row for row in result.problems if row.low > 0 or row.high < 0]
-    better = [row.problem for row in told if sign * row.difference < 0]
-    worse = [row.problem for row in told if sign * row.difference > 0]
+    from showdown.analysis.with_best import BETTER, WORSE
+
+    better, worse = ([row.problem for row in result.problems if row.verdict == said] for said in (BETTER, WORSE))
     default = request.space.name
     if better:
         return f"better than {default} on {', '.join(better)}" + (f", worse on {', '.join(worse)}" if worse else "")
