@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from showdown.bench import calibrate
@@ -79,10 +81,31 @@ def test_a_calibration_is_kept_and_used(tmp_path, monkeypatch):
     seconds, known = estimate_seconds(cells, store)
     assert known == 1
     assert seconds == pytest.approx(2 * 20_000 * measured.rates.step + measured.compile)
-    monkeypatch.setattr(calibrate, "this_machine", lambda: "abacus")
-    assert calibrate.calibration() == {}
-    (tmp_path / "cache" / "rates.json").write_text('{"abacus": [')
-    assert calibrate.calibration() == {}
+    for place, name, value in (
+        (calibrate, "this_machine", lambda: "abacus"),
+        (calibrate, "__version__", "9.9.9"),
+        (calibrate, "FORMAT", 2),
+        (calibrate.jax, "__version__", "9.9.9"),
+    ):
+        with monkeypatch.context() as changed:
+            changed.setattr(place, name, value)
+            assert calibrate.calibration() == {}
+    assert calibrate.calibration() == {"Uniform": measured}
+    file, key = tmp_path / "cache" / "rates.json", calibrate._key()
+    rates = {"rates": [1e-6, 1e-9], "compile": 1.0}
+    for damaged in (
+        '{"abacus": [',
+        "[]",
+        json.dumps({key: [1]}),
+        json.dumps({key: {"Uniform": [1.0], "LinPost": None}}),
+        json.dumps({key: {"Uniform": {**rates, "rates": [1e-6]}}}),
+        json.dumps({key: {"Uniform": {**rates, "rates": [-1e-6, 1e-9]}}}),
+        json.dumps({key: {"Uniform": {**rates, "compile": float("nan")}}}),
+    ):
+        file.write_text(damaged)
+        assert calibrate.calibration() == {}
+        calibrate._keep("Uniform", measured)  # and it can be measured again
+        assert calibrate.calibration() == {"Uniform": measured}
 
 
 def test_rates_of_another_machine_are_not_taken_from_the_store(tmp_path, stored):

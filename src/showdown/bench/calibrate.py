@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -19,9 +18,11 @@ import jax
 import numpy as np
 from scipy.optimize import nnls
 
+from showdown import __version__
 from showdown.bench.cell import Cell
 from showdown.bench.work import Rates, counted, family, rough_rates
 from showdown.config import all_fields, override
+from showdown.cores import cores
 from showdown.errors import MissingDataError
 from showdown.files import write_atomically
 from showdown.folders import cache_folder
@@ -31,6 +32,7 @@ from showdown.problem import Problem, ProblemSpec
 from showdown.problems.linear import Linear
 from showdown.simulate import simulate
 
+FORMAT = 1  # of the file; to be raised when its numbers mean something else
 TARGET_SECONDS = 0.5  # of one short run, by the rough count
 BEGINNINGS = 4  # episodes that are timed together
 LARGEST_CONTEXT = 128  # that is measured; more of it is more of the same products
@@ -52,7 +54,9 @@ def this_machine() -> str:
 
 
 def _key() -> str:
-    return f"{this_machine()}, {os.cpu_count()} cores, jax {jax.__version__}"
+    """What rates depend on, and how they are written: those of anything else are not read."""
+    versions = f"format {FORMAT}, showdown {__version__}, jax {jax.__version__}"
+    return f"{this_machine()}, {cores()} cores, {versions}"
 
 
 def _file() -> Path:
@@ -62,12 +66,19 @@ def _file() -> Path:
 def calibration() -> Calibration:
     """What was measured on this kind of machine; empty if nothing was, or if the file is none of ours."""
     try:
-        kept = json.loads(_file().read_text())[_key()]
-        return {
-            name: Measured(Rates(*map(float, item["rates"])), float(item["compile"])) for name, item in kept.items()
-        }
+        kept = json.loads(_file().read_text())[_key()].items()
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
+    return {name: measured for name, item in kept if (measured := _read(item)) is not None}
+
+
+def _read(item: Any) -> Measured | None:
+    """What `_keep` wrote; None for anything else."""
+    try:
+        found = Measured(Rates(*map(float, item["rates"])), float(item["compile"]))
+    except (ValueError, KeyError, TypeError):
+        return None
+    return found if all(math.isfinite(each) and each >= 0 for each in (*found.rates, found.compile)) else None
 
 
 def calibrate(cells: list[Cell]) -> Iterator[tuple[str, Measured]]:
@@ -168,5 +179,6 @@ def _keep(name: str, measured: Measured) -> None:
     except (OSError, ValueError):
         kept = {}
     kept = kept if isinstance(kept, dict) else {}
-    kept.setdefault(_key(), {})[name] = asdict(measured)
+    own = kept.get(_key())
+    kept[_key()] = {**(own if isinstance(own, dict) else {}), name: asdict(measured)}
     write_atomically(path, lambda temporary: Path(temporary).write_text(json.dumps(kept, indent=1)))
