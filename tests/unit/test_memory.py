@@ -11,7 +11,7 @@ import jax
 import numpy as np
 import pytest
 
-from showdown import host_memory, memory
+from showdown import cgroups, host_memory, memory
 from showdown.agent import Agent
 from showdown.errors import UsageError
 from showdown.play import batches
@@ -27,8 +27,8 @@ WHEEL = problems.get("wheel-0.5")
 @pytest.fixture
 def system(tmp_path, monkeypatch):
     """Call with the files of a made-up system."""
-    monkeypatch.setattr(host_memory, "PROC", tmp_path / "proc")
-    monkeypatch.setattr(host_memory, "CGROUPS", tmp_path / "cgroup")
+    monkeypatch.setattr(cgroups, "PROC", tmp_path / "proc")
+    monkeypatch.setattr(cgroups, "CGROUPS", tmp_path / "cgroup")
     monkeypatch.setattr(host_memory, "process_free", list)
 
     def write(files: dict[str, str]) -> None:

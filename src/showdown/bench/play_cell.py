@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import time
 import traceback
@@ -17,6 +16,7 @@ from showdown.bench.engine import Limits, Result
 from showdown.bench.plan import Planned
 from showdown.bench.record import About
 from showdown.bench.store import Store
+from showdown.cores import cores
 from showdown.errors import DivergedError, MissingDataError, ShowdownError
 from showdown.problem import Tables
 from showdown.simulate import simulate
@@ -98,7 +98,7 @@ def about(concurrent: int = 0) -> About:
             "device": device.device_kind,
             "platform": device.platform,
             "machine": platform.machine(),
-            "cores": os.cpu_count(),
+            "cores": cores(),
             **({"devices": jax.local_device_count()} if jax.local_device_count() > 1 else {}),
         },
     }

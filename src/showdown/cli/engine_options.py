@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from showdown.cores import cores
 from showdown.errors import UsageError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def chosen_engine(engine: str | None, processes: int | None) -> tuple[str, int]:
     if engine == "local" and (processes or 1) > 1:
         raise UsageError(f"the engine local plays in one process: leave out --processes {processes}, or the engine")
     if processes is None:
-        processes = 1 if engine == "local" else max(2, os.cpu_count() or 1)
+        processes = 1 if engine == "local" else max(2, cores())
     return engine, processes
 
 

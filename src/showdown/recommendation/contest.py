@@ -9,7 +9,6 @@ processes, as many as there are cores, which are killed when the budget ends: no
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from showdown.bench.cell import Cell
 from showdown.bench.engine import Limits, Result, make_engine
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
+from showdown.cores import cores
 from showdown.metrics import metric_named
 from showdown.policies import policies
 from showdown.problems.own_table import Table
@@ -46,7 +46,7 @@ class Contest:
     show: Show
     seed: int = 0
     rounds: tuple[int, ...] = ROUNDS
-    processes: int = field(default_factory=lambda: os.cpu_count() or 1)
+    processes: int = field(default_factory=cores)
     load: tuple[Path, ...] = ()  # files that register policies, for the processes
     cells: dict[str, str] = field(default_factory=dict)  # finished, hash to policy
     dropped: dict[str, Rival] = field(default_factory=dict)  # as they were compared when they were dropped

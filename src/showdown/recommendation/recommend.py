@@ -14,6 +14,7 @@ import numpy as np
 from showdown.analysis.coverage import REFERENCES
 from showdown.analysis.verdict import Verdict
 from showdown.bench.store import Store
+from showdown.cores import cores
 from showdown.errors import ShowdownError
 from showdown.policies import policies as known
 from showdown.problems.own_table import Table, table
@@ -52,15 +53,15 @@ def recommend(
     take (`90s`, `2m`, `1h`); `policies` plays these instead of the usual set; `show` is called as things change.
     `load` names files that register policies of your own, for other processes to load.
     """
-    cores = os.cpu_count() or 1
-    limit = Budget(seconds_of(budget), crowding(cores))
+    available = cores()
+    limit = Budget(seconds_of(budget), crowding(available))
     problem = table(data, label=label, rewards=rewards, **options)
     is_file = isinstance(data, str | os.PathLike)
     name = _name(data) if is_file else "table"
     names = candidates(policies)
     folder = Path(out)
     store = Store(folder)
-    processes = cores if is_file else 1  # other processes do not have a table that is in memory
+    processes = available if is_file else 1  # other processes do not have a table that is in memory
     rows = problem.horizon
     contest = Contest(store, problem, name, _metric(problem), limit, show or _unseen, seed, rounds, processes, load)
     problem = contest.shorten(names)
