@@ -27,6 +27,7 @@ from showdown.errors import MissingDataError
 from showdown.files import write_atomically
 from showdown.folders import cache_folder
 from showdown.keys import trial_keys
+from showdown.play.room import FEWEST_TRAINING
 from showdown.policy import Policy
 from showdown.problem import Problem, ProblemSpec
 from showdown.problems.linear import Linear
@@ -36,7 +37,6 @@ FORMAT = 1  # of the file; to be raised when its numbers mean something else
 TARGET_SECONDS = 0.5  # of one short run, by the rough count
 BEGINNINGS = 4  # episodes that are timed together
 LARGEST_CONTEXT = 128  # that is measured; more of it is more of the same products
-CPU_TRIALS = 4  # of policies that refit, on a CPU, which works on one after another anyway
 SMALLER = {"training_steps": 20, "initial_training_steps": 20, "max_points": 300}  # fields of a short run
 
 
@@ -142,7 +142,8 @@ def _measure(cell: Cell, sizes: list[ProblemSpec]) -> Measured:
     policy = _smaller(cell.policy)
     fields = all_fields(policy)
     on_cpu = jax.default_backend() == "cpu" and policy.refit_every
-    trials = min(cell.trials, CPU_TRIALS) if on_cpu else cell.trials
+    # a CPU's core works on one trial after another anyway
+    trials = min(cell.trials, cores() * FEWEST_TRAINING) if on_cpu else cell.trials
     rows, seconds, compiling = [], [], []
     for spec in sizes:
         horizon = _short(cell, fields, spec, trials)

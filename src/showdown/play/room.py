@@ -17,6 +17,7 @@ from showdown.cores import cores
 from showdown.errors import TooLargeError
 from showdown.memory import readable, tree_bytes, trials_that_fit
 from showdown.play.book import Book
+from showdown.play.factorising import factorises
 from showdown.play.over_trials import begin_episodes, begin_players
 from showdown.play.programs import Programs, compiled
 from showdown.play.setting import Setting
@@ -24,6 +25,7 @@ from showdown.policy import Policy
 from showdown.threefry import shape_of_keys
 
 FEWEST = 10  # trials of a batch, for more batches to be worth it
+FEWEST_TRAINING = 4  # the same for policies that refit: a training is work enough
 
 
 class Needs(NamedTuple):
@@ -80,7 +82,7 @@ def first_batch(setting: Setting, trials: int, batch_trials: int | None) -> tupl
     check_room(setting, trials, needs)
     at_once = 1
     if batch_trials is None and devices == 1:
-        at_once = min(cores_at_play(setting.policy, trials), trials_that_fit(needs.in_play))
+        at_once = min(cores_at_play(one_policy(setting), trials), trials_that_fit(needs.in_play))
     largest = min(trials_that_fit(at_once * needs.in_play), math.ceil(trials / at_once))
     return equal(trials, batch_trials or devices * largest, devices), at_once
 
@@ -88,11 +90,18 @@ def first_batch(setting: Setting, trials: int, batch_trials: int | None) -> tupl
 def cores_at_play(policy: Policy, trials: int) -> int:
     """How many cores of a CPU play trials of this policy: all of them, if no other process shares the machine.
 
-    XLA runs a program without large matrix products on one core. A policy that refits has such products; they use all
-    cores, and their rounding depends on the number of trials.
+    XLA runs most of a program on one core, even most products of a training. Refits that call LAPACK stay on one: see
+    `factorising.py`. The rounding of a network depends on the number of trials that are played together.
     """
-    alone = memory.sharers == 1 and jax.default_backend() == "cpu"
-    return max(1, min(cores(), trials // FEWEST)) if alone and not policy.refit_every else 1
+    if memory.sharers > 1 or jax.default_backend() != "cpu":
+        return 1
+    lanes = max(1, min(cores(), trials // (FEWEST_TRAINING if policy.refit_every else FEWEST)))
+    return 1 if lanes > 1 and policy.refit_every and factorises(policy) else lanes
+
+
+def one_policy(setting: Setting) -> Policy:
+    """The first, of several that are stacked."""
+    return setting.policy if setting.population is None else jax.tree.map(lambda leaf: leaf[0], setting.policy)
 
 
 def policies_that_fit(setting: Setting) -> int:
@@ -115,8 +124,7 @@ def check_room(setting: Setting, trials: int, needs: Needs) -> None:
     """Raise TooLargeError, saying what would fit, if one trial does not fit or the results of all trials do not."""
     free = memory.free_bytes()
     if free is not None and needs.carried > free:
-        one = setting.policy if setting.population is None else jax.tree.map(lambda leaf: leaf[0], setting.policy)
-        memory.check_state(one, setting.spec)
+        memory.check_state(one_policy(setting), setting.spec)
         horizon = setting.problem.horizon  # the state fits, so what does not is what grows with the horizon
         raise TooLargeError(
             f"one trial of {horizon} steps needs {readable(needs.carried)}, and {readable(free)} are free; "
