@@ -23,7 +23,8 @@ from showdown.agent import Agent
 from showdown.config import override
 from showdown.policies import policies
 
-policy = override(policies.get("NeuralLinear"), dict(hidden_layers=(100,), training_steps=1, batch_size=8, refit_every=1))
+small = {"hidden_layers": (100,), "training_steps": 1, "batch_size": 8, "refit_every": 1}
+policy = override(policies.get("NeuralLinear"), small)
 rows = np.zeros((50, 2)), np.zeros(50, int), np.zeros(50)
 agents = [Agent(policy, context_dim=2, num_actions=10, seed=seed) for seed in range(2)]
 agents[0].learn_many(*(part[:1] for part in rows), refits=1)  # compiles
