@@ -8,6 +8,7 @@ are those of JAX as it is set by default (`jax_threefry_partitionable`).
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import jax
@@ -20,6 +21,7 @@ PARITY = np.uint32(0x1BD11BDA)
 MOST = 1 << 32  # numbers of one draw that one word can count
 
 
+@partial(jax.jit, inline=True)  # outside of a program the loop below would be compiled at every call
 def mix(key: jax.Array, counts: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Two random words for each count, from a key of two words."""
     schedule = key[0], key[1], key[0] ^ key[1] ^ PARITY

@@ -212,8 +212,7 @@ def test_a_bounded_history_keeps_its_size_and_survives_a_file(bound, first, tmp_
 def test_a_reservoir_keeps_every_row_alike():
     kept = np.zeros(40)
     for seed in range(200):
-        agent = Agent(Uniform(), context_dim=1, num_actions=2, seed=seed)
-        history = type(agent._learner.history)(1, Reservoir(10), seed, keeps=True)
+        history = KeptHistory(1, Reservoir(10), seed, keeps=True)
         for number in range(40):
             history.append(np.array([number], np.float32), 0, np.float32(0))
         kept[history.contexts[:, 0].astype(int)] += 1
