@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import tempfile
+from functools import cache
 from pathlib import Path
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -15,6 +16,7 @@ os.environ.setdefault("SHOWDOWN_CACHE", tempfile.mkdtemp(prefix="showdown-tests-
 import jax
 import numpy as np
 import pytest
+import typer.main
 
 from showdown.bench import record_file
 from showdown.bench.cell import Cell, identity_hash
@@ -29,6 +31,8 @@ from showdown.testing import play, scripted
 MOST_MAPS = 25_000  # of the 65,530 memory areas that Linux lets a process have; every compiled program takes a few
 CHECK_EVERY = 25  # tests
 _finished = 0
+
+typer.main.get_command = cache(typer.main.get_command)  # 0.04 s at each of the hundreds of calls of the command
 
 
 def pytest_runtest_teardown(item):
