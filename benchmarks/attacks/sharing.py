@@ -48,6 +48,7 @@ def runs_on_one_store(directory: Path, runs: int = 4, cells: int = 36) -> Score:
 def _play(directory: Path, cells: int, run: int) -> None:
     """With a game of a few milliseconds, in an order of its own."""
     from showdown.bench import play_cell
+    from showdown.bench.compile_ahead import CompileAhead
     from showdown.bench.engines.local import Local
 
     def simulate(policy: object, problem: object, *, seed: int, **_: object) -> object:
@@ -57,6 +58,7 @@ def _play(directory: Path, cells: int, run: int) -> None:
         return made_outcome(seed)
 
     play_cell.simulate = simulate
+    CompileAhead.before = lambda *_: None  # no program is used
     planned = [Planned(made_cell(number), [(f"run {run}", "wheel-0.5")], False) for number in range(cells)]
     random.Random(run).shuffle(planned)
     if not all(result.status == "done" for result in Local(Store(directory)).run(planned, Limits())):

@@ -12,6 +12,7 @@ from collections import namedtuple
 import pytest
 
 from attacks import call, made_cell, sharing
+from showdown.bench.compile_ahead import CompileAhead
 from showdown.bench.engine import Limits
 from showdown.bench.engines.local import Local
 from showdown.bench.locks import locked
@@ -65,6 +66,7 @@ def test_only_old_files_of_killed_writers_are_swept(tmp_path):
 
 def test_a_full_disk_is_noticed_before_a_cell_is_played(tmp_path, monkeypatch):
     monkeypatch.setattr("showdown.bench.play_cell.simulate", None)  # so that playing would fail otherwise
+    monkeypatch.setattr(CompileAhead, "before", lambda *_: None)  # no program is used
     monkeypatch.setattr(shutil, "disk_usage", lambda _: namedtuple("usage", "free")(5 << 20))
     with pytest.raises(ShowdownError, match="5 MiB are free"):
         list(Local(Store(tmp_path)).run([Planned(made_cell(0), [("a", "b")], False)], Limits()))
