@@ -24,7 +24,7 @@ KINDS = (
 def extended(tmp_path_factory) -> Path:
     """A copy of the package with the files of CONTRIBUTING.md in it."""
     folder = tmp_path_factory.mktemp("extended")
-    shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "src", folder / "src")  # with what Python has compiled of it
     added = set()
     for block in BLOCK.finditer((ROOT / "CONTRIBUTING.md").read_text()):
         path = folder / block["path"]

@@ -42,7 +42,7 @@ def test_a_table_becomes_a_service_that_survives_a_kill(capsys):
 
 def test_a_policy_in_one_file(showdown):
     policy = str(ROOT / "examples" / "my_policy.py")
-    tiny = ("--problems", "wheel-0.5", "--trials", "2", "--horizon", "60", "--json")
+    tiny = ("--problems", "wheel-0.5", "--trials", "2", "--horizon", "30", "--json")
     answer = showdown("run", "--load", policy, "--policies", "Uniform,GaussianBandit[noise=2]", *tiny)
     assert [cell["status"] for cell in answer.json["cells"]] == ["done", "done"]
     assert "standard deviation of rewards" in showdown("show", "GaussianBandit", "--load", policy).out

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from showdown.analysis.curves import Curve
+from showdown.bench.compile_ahead import CompileAhead
 from showdown.config import override
 from showdown.errors import MissingDataError, ShowdownError, UsageError
 from showdown.policies import policies
@@ -75,6 +76,7 @@ def test_a_failing_experiment_says_which_cell(tmp_path, monkeypatch):
         raise ZeroDivisionError("oh")
 
     monkeypatch.setattr("showdown.bench.play_cell.simulate", fail)
+    monkeypatch.setattr(CompileAhead, "before", lambda *_: None)  # no program is used
     with pytest.raises(ShowdownError, match=r"LinPost\[intercept=False\] on mixed-linear.*ZeroDivisionError"):
         posterior_approximations.regrets(Settings(directory=tmp_path), trials=1, horizon=10)
 

@@ -166,9 +166,12 @@ def test_an_engine_is_a_file(tmp_path, monkeypatch):
 )
 def test_no_process_outlives_the_first(tmp_path, send, number, code, told):
     policies = ",".join(f"LinPost[prior_precision={value}.0]" for value in range(1, 100))
-    command = [*SHOWDOWN, "run", "--policies", policies, "--problems", "wheel-*", "--trials", "2", "--processes", "2"]
+    options = ["--problems", "wheel-*", "--trials", "2", "--horizon", "30", "--processes", "2"]
     process = subprocess.Popen(
-        [*command, "--out", str(tmp_path / "results")], stderr=subprocess.PIPE, text=True, start_new_session=True
+        [*SHOWDOWN, "run", "--policies", policies, *options, "--out", str(tmp_path / "results")],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     wait_until(lambda: len(list(tmp_path.glob("results/cells/*.json"))) > 1)  # both processes are at work
     send(process.pid, number)

@@ -222,7 +222,7 @@ def test_candidates_that_diverge_or_are_refused_are_results_and_damaged_ones_are
 
 
 def test_an_engine_plays_the_same_cells_as_a_population(tmp_path):
-    request = asked(horizon=40)
+    request = asked(horizon=30)
     space, (problem,) = request.space, request.problems.values()
     candidates = [space.default, {"prior_precision": 2.0, "noise_variance": 1.0}]
     cells = [Cell(space.spelled(each), "wheel-0.5", space.configured(each), problem, 2, 0) for each in candidates]
@@ -234,7 +234,7 @@ def test_an_engine_plays_the_same_cells_as_a_population(tmp_path):
         cells, Place(Store(tmp_path / "alone"), by_engine("local", Limits())), "reward", steps.append
     )
     found = population.play(cells, Place(Store(tmp_path / "alone")), "cumulative")
-    assert sum(steps) == 2 * 2 * 2 * 40
+    assert sum(steps) == 2 * 2 * 2 * 30
     for one, other, reward in zip(together, found, alone, strict=True):
         assert one.losses == pytest.approx(other.losses, rel=1e-4)
         assert (reward.losses < 0).all()  # smaller is better throughout
