@@ -15,7 +15,6 @@ from showdown.agent import programs
 from showdown.agent.background import Background, Fitted, Observation
 from showdown.agent.kept_history import Bound, KeptHistory, Rows
 from showdown.play import block
-from showdown.play.factorising import alone
 from showdown.policy import Policy, State
 from showdown.problem import ProblemSpec
 
@@ -123,8 +122,7 @@ class Learner:
         return bool(fine)
 
     def _fit(self, state: State, rows: Rows, step: int) -> tuple[State, jax.Array]:
-        numbers = np.int32(rows.filled), np.int32(step)
-        return alone(programs.refit, self.policy, self.key, state, *rows[:3], *numbers)
+        return programs.refit(self.policy, self.key, state, *rows[:3], np.int32(rows.filled), np.int32(step))
 
     def _account(self, fine: bool, rows: int) -> None:
         """Rows that came since the last good refit are taken out of the history when one of them spoils the next."""

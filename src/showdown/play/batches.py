@@ -18,7 +18,6 @@ import numpy as np
 
 from showdown.errors import TooLargeError
 from showdown.memory import is_exhaustion
-from showdown.play.factorising import alone
 from showdown.play.programs import Programs, compiled
 from showdown.play.room import equal, fitting
 from showdown.play.segment import Played
@@ -132,9 +131,6 @@ def _play_batches(
     and Ctrl-C fall between segments here too.
     """
     arguments = setting.policy, setting.problem, setting.tables
-    start, play = programs.start, programs.play
-    if setting.policy.refit_every and len(batches) == 1:  # it may call LAPACK, which is why it is one
-        start, play = partial(alone, start), partial(alone, play)
     pending: list[Played] = []
 
     def read(segment: int) -> None:
@@ -143,10 +139,10 @@ def _play_batches(
 
     with ThreadPoolExecutor(len(batches), "play") as pool:
         begin = partial(_begin, pool if len(batches) > 1 else None)
-        running = _all(begin(start, *arguments, *setting.keys(seed, trials)) for trials in batches)
+        running = _all(begin(programs.start, *arguments, *setting.keys(seed, trials)) for trials in batches)
         for segment in range(setting.segments):
             first_step = np.int32(segment * setting.steps)
-            playing = [begin(play, *arguments, *both, first_step) for both in running]
+            playing = [begin(programs.play, *arguments, *both, first_step) for both in running]
             if pending:  # while this segment is being played
                 read(segment - 1)
             ended = _all(playing)

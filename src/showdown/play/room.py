@@ -17,7 +17,7 @@ from showdown.cores import cores
 from showdown.errors import TooLargeError
 from showdown.memory import readable, tree_bytes, trials_that_fit
 from showdown.play.book import Book
-from showdown.play.factorising import factorises
+from showdown.play.library_calls import hangs_in_threads
 from showdown.play.over_trials import begin_episodes, begin_players
 from showdown.play.programs import Programs, compiled
 from showdown.play.setting import Setting
@@ -56,6 +56,8 @@ def fitting(setting: Setting, trials: int, batch_trials: int | None) -> tuple[Pr
     time, and the seconds spent on compiling."""
     batch, at_once = first_batch(setting, trials, batch_trials)
     programs, compile_seconds = compiled(setting, batch)
+    if at_once > 1 and hangs_in_threads(programs.segment):
+        at_once = 1
     taken = setting.tables if setting.policy.refit_every else ()  # as arguments of a segment
     here = sum(leaf.nbytes for leaf in jax.tree.leaves(taken))
     while batch_trials is None and (times := at_once * memory.excess(programs.segment, here)) > 1:
@@ -82,7 +84,7 @@ def first_batch(setting: Setting, trials: int, batch_trials: int | None) -> tupl
     check_room(setting, trials, needs)
     at_once = 1
     if batch_trials is None and devices == 1:
-        at_once = min(cores_at_play(one_policy(setting), trials), trials_that_fit(needs.in_play))
+        at_once = min(cores_at_play(setting.policy, trials), trials_that_fit(needs.in_play))
     largest = min(trials_that_fit(at_once * needs.in_play), math.ceil(trials / at_once))
     return equal(trials, batch_trials or devices * largest, devices), at_once
 
@@ -90,18 +92,12 @@ def first_batch(setting: Setting, trials: int, batch_trials: int | None) -> tupl
 def cores_at_play(policy: Policy, trials: int) -> int:
     """How many cores of a CPU play trials of this policy: all of them, if no other process shares the machine.
 
-    XLA runs most of a program on one core, even most products of a training. Refits that call LAPACK stay on one: see
-    `factorising.py`. The rounding of a network depends on the number of trials that are played together.
+    XLA runs most of a program on one core, even most products of a training. The rounding of a network depends on the
+    number of trials that are played together.
     """
     if memory.sharers > 1 or jax.default_backend() != "cpu":
         return 1
-    lanes = max(1, min(cores(), trials // (FEWEST_TRAINING if policy.refit_every else FEWEST)))
-    return 1 if lanes > 1 and policy.refit_every and factorises(policy) else lanes
-
-
-def one_policy(setting: Setting) -> Policy:
-    """The first, of several that are stacked."""
-    return setting.policy if setting.population is None else jax.tree.map(lambda leaf: leaf[0], setting.policy)
+    return max(1, min(cores(), trials // (FEWEST_TRAINING if policy.refit_every else FEWEST)))
 
 
 def policies_that_fit(setting: Setting) -> int:
@@ -124,7 +120,8 @@ def check_room(setting: Setting, trials: int, needs: Needs) -> None:
     """Raise TooLargeError, saying what would fit, if one trial does not fit or the results of all trials do not."""
     free = memory.free_bytes()
     if free is not None and needs.carried > free:
-        memory.check_state(one_policy(setting), setting.spec)
+        one = setting.policy if setting.population is None else jax.tree.map(lambda leaf: leaf[0], setting.policy)
+        memory.check_state(one, setting.spec)
         horizon = setting.problem.horizon  # the state fits, so what does not is what grows with the horizon
         raise TooLargeError(
             f"one trial of {horizon} steps needs {readable(needs.carried)}, and {readable(free)} are free; "

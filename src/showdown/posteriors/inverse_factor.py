@@ -12,6 +12,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
+from showdown.posteriors.cholesky import cholesky
 from showdown.posteriors.triangular import inverse_of_lower
 
 BLOCK = 64  # rows factored by the library's own routine; above this LAPACK starts threads, which on a busy CPU stall
@@ -23,7 +24,7 @@ def inverse_of_factor(matrix: jax.Array) -> jax.Array:
     """W of a positive definite matrix, (size, size); not finite where the matrix is not positive."""
     size = matrix.shape[-1]
     if size <= BLOCK:
-        return inverse_of_lower(jnp.linalg.cholesky(matrix)[None])[0]
+        return inverse_of_lower(cholesky(matrix)[None])[0]
     half = BLOCK * -(-size // (2 * BLOCK))
     if size == 2 * half and half <= MOST_IN_LOOP:
         first, second, panel = _by_equal_halves(matrix, half)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from showdown.posteriors.cholesky import cholesky
 from showdown.posteriors.regression import NoiseBelief, Regressions
 from showdown.posteriors.training import Precision
 from showdown.posteriors.triangular import inverse_of_lower
@@ -161,9 +162,9 @@ def inverse_root(matrices: jax.Array) -> jax.Array:
 
     def retry(carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         jitter = jnp.maximum(10 * carry[0], FIRST_JITTER)
-        redone = jnp.linalg.cholesky(unit + jitter * identity)
+        redone = cholesky(unit + jitter * identity)
         bad = ~jnp.isfinite(carry[1]).all(axis=(-2, -1), keepdims=True)
         return jitter, jnp.where(bad, redone, carry[1])
 
-    _, factor = jax.lax.while_loop(failed, retry, (jnp.float32(0.0), jnp.linalg.cholesky(unit)))
+    _, factor = jax.lax.while_loop(failed, retry, (jnp.float32(0.0), cholesky(unit)))
     return scale[:, :, None] * jnp.swapaxes(inverse_of_lower(factor), -2, -1)
