@@ -32,12 +32,13 @@ def test_agent_example_learns():
 
 def test_a_table_becomes_a_service_that_survives_a_kill(capsys):
     example = module("from_table_to_service")
-    agent, benchmark = example.main(steps=300, trials=2, budget="30s", names=["LinFullPost", "Uniform"])
-    assert abs(agent - benchmark) < 0.1  # 3 deviations of 300 decisions
+    # all rows, and trials as `recommend` plays them first: the benchmark needs no program of its own
+    agent, benchmark = example.main(steps=500, trials=2, budget="30s", names=["LinFullPost", "Uniform"])
+    assert abs(agent - benchmark) < 0.08  # 3 deviations of 500 decisions
     said = capsys.readouterr()
-    assert "LinFullPost, 300 raw rows" in said.out
+    assert "LinFullPost, 500 raw rows" in said.out
     back = int(re.search(r"killed; (\d+) decisions are back", said.err)[1])
-    assert 150 <= back < 300
+    assert 250 <= back < 500
 
 
 def test_a_policy_in_one_file(showdown):

@@ -65,8 +65,8 @@ def same_keys(monkeypatch):
 def test_no_unit_changes_an_action_and_it_learns_what_its_linear_member_cannot(same_keys):
     policy = WarmUp(inner=small())
     plain = simulate(policy, Units(), trials=1, seed=0)
-    uniform = simulate(Uniform(), Units(), trials=1, seed=0)
-    assert plain.cumulative_expected.mean() < 0.7 * uniform.cumulative_expected.mean()
+    at_random = Units().horizon * (1 - (1 + 0 + 0.4) / 3)  # expected regret
+    assert plain.cumulative_expected.mean() < 0.7 * at_random
     for context_unit, reward_unit in ((0.01, 1.0), (1.0, 1000.0), (0.01, 1000.0), (1 / 128, 1024.0)):
         other = simulate(policy, Units(context_unit=context_unit, reward_unit=reward_unit), trials=1, seed=0)
         np.testing.assert_array_equal(plain.action_counts, other.action_counts)
