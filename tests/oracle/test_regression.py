@@ -62,19 +62,15 @@ def linear(name: str) -> Linear:
     return core(policies.get(name))
 
 
+@jax.jit
 def learn(policy: Linear, data: Data) -> LinearState:
     """The state after one update per row."""
-    spec = ProblemSpec(data.contexts.shape[1], NUM_ACTIONS)
     key = named_key(0, "unused by linear updates")
 
-    @jax.jit
-    def run(policy: Linear, data: Data) -> LinearState:
-        def step(state: LinearState, row: Data) -> tuple[LinearState, None]:
-            return policy.update(key, state, row.contexts, row.actions, row.rewards), None
+    def step(state: LinearState, row: Data) -> tuple[LinearState, None]:
+        return policy.update(key, state, row.contexts, row.actions, row.rewards), None
 
-        return jax.lax.scan(step, policy.init(key, spec), data)[0]
-
-    return run(policy, jax.tree.map(jnp.asarray, data))
+    return jax.lax.scan(step, policy.init(key, ProblemSpec(data.contexts.shape[1], NUM_ACTIONS)), data)[0]
 
 
 def closed_form(policy: Any, data: Data, action: int) -> Posterior:
@@ -110,8 +106,12 @@ def relative_error(actual: Any, expected: np.ndarray) -> float:
 def draw_scores(policy: Linear, state: LinearState, context: np.ndarray, role: str) -> np.ndarray:
     """Independent draws of all actions' scores for one context, (DRAWS, num_actions)."""
     keys = jax.random.split(named_key(0, "oracle", role), DRAWS)
-    scores = jax.jit(jax.vmap(lambda key: policy.scores(key, state, jnp.asarray(context))))(keys)
-    return np.asarray(scores, np.float64)
+    return np.asarray(_scores(policy, keys, state, context), np.float64)
+
+
+@jax.jit
+def _scores(policy: Linear, keys: jax.Array, state: LinearState, context: jax.Array) -> jax.Array:
+    return jax.vmap(lambda key: policy.scores(key, state, context))(keys)
 
 
 @pytest.mark.parametrize("name", [*KNOWN, *UNKNOWN])
