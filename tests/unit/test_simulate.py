@@ -17,6 +17,7 @@ from showdown.errors import DivergedError, InvalidProblemError, UsageError
 from showdown.keys import key_data, role_key, trial_keys
 from showdown.memory import free_bytes, trials_that_fit
 from showdown.play import batches, room
+from showdown.play.programs import jobs
 from showdown.play.setting import prepare
 from showdown.policies import policies
 from showdown.policy import Policy
@@ -185,8 +186,12 @@ def test_keys_are_named_and_never_shared():
 @pytest.mark.parametrize("name", ["LinFullPost", "LinGreedy-eps0.05", "Uniform"])
 @pytest.mark.parametrize("problem", ["wheel-0.9[context_dim=3]", "sparse-linear"])
 def test_no_key_is_used_twice(name, problem):
+    """JAX looks for that when it traces: nothing is compiled."""
     with jax.debug_key_reuse(True):
-        simulate(policies.get(name), problems.get(problem), trials=2, horizon=11)
+        setting = prepare(policies.get(name), problems.get(problem), trials=2, horizon=11)
+        setting.keys(0, range(2))
+        for job in jobs(setting, 2).values():
+            job.lower()
 
 
 def test_batches_follow_memory():
