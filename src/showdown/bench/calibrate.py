@@ -27,7 +27,7 @@ from showdown.errors import MissingDataError
 from showdown.files import write_atomically
 from showdown.folders import cache_folder
 from showdown.keys import trial_keys
-from showdown.play.room import FEWEST_TRAINING
+from showdown.play.room import FEWEST_TRAINING, cores_at_play
 from showdown.policy import Policy
 from showdown.problem import Problem, ProblemSpec
 from showdown.problems.linear import Linear
@@ -150,7 +150,7 @@ def _measure(cell: Cell, sizes: list[ProblemSpec]) -> Measured:
         problem = Linear(context_dim=spec.context_dim, num_actions=spec.num_actions, horizon=horizon)
         outcome = simulate(policy, problem, trials=trials)
         rows.append(counted(fields, spec, horizon, trials))
-        seconds.append(outcome.run_seconds)
+        seconds.append(outcome.run_seconds * cores_at_play(policy, trials))  # of one core
         compiling.append(outcome.compile_seconds)
     scaled = np.asarray(rows) / np.asarray(seconds)[:, None]  # relative errors count
     unit = np.maximum(scaled.max(axis=0), 1e-300)

@@ -92,8 +92,8 @@ class _Known:
         rates = self.families[family(cell)].rates if family(cell) in self.families else rough_rates(cell)
         kind, rows = shuffled_rows(cell)
         known = self.families.get(beginning(kind))
-        begun = cell.trials / cores_at_play(cell.policy, cell.trials)  # one after another on each core
-        return begun * (known.rates.step if known else rows * ROW_SECONDS) + work_of(cell).seconds(rates)
+        begun = cell.trials * (known.rates.step if known else rows * ROW_SECONDS)
+        return (begun + work_of(cell).seconds(rates)) / cores_at_play(cell.policy, cell.trials)
 
     def compile_seconds(self, cell: Cell) -> float:
         return self.families[family(cell)].compile if family(cell) in self.families else rough_compile_seconds(cell)

@@ -19,7 +19,7 @@ from showdown.problem import ProblemSpec
 
 
 class Rates(NamedTuple):
-    """Seconds of one step and of one operation, in one trial."""
+    """Seconds of one step and of one operation, in one trial, on one core or one accelerator."""
 
     step: float
     operation: float
