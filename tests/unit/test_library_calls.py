@@ -13,6 +13,7 @@ from showdown.play import batches, room
 from showdown.policies import policies
 from showdown.policies.uniform import Uniform
 from showdown.problems import problems
+from showdown.problems.linear import Linear
 from showdown.simulate import simulate
 
 WHEEL = problems.get("wheel-0.5")
@@ -43,6 +44,7 @@ print("done")
 def two_cores(monkeypatch):
     """Two cores for two trials each; gives how many batches are played at the same time, as a list that grows."""
     monkeypatch.setattr(room, "cores", lambda: 2)
+    monkeypatch.setattr(room, "FEWEST", 2)
     monkeypatch.setattr(room, "FEWEST_TRAINING", 2)
     play, seen = batches._play_batches, []
 
@@ -69,6 +71,14 @@ class Factorising(Uniform):
         return state._replace(num_actions=jnp.maximum(state.num_actions, factor[1, 0].astype(jnp.int32)))
 
 
+@config
+class Factored(Linear):
+    def begin(self, key, tables):
+        episode = super().begin(key, tables)
+        factors = jnp.linalg.cholesky(jnp.eye(2) * (1 + episode.coefficients[:, 0, None, None] ** 2))
+        return episode._replace(coefficients=factors[:, :1, 0] * episode.coefficients)
+
+
 def test_cores_refit_different_trials(two_cores):
     policy = override(policies.get("NeuralLinear"), SMALL)
     shared = simulate(policy, WHEEL, trials=4, horizon=30)
@@ -78,6 +88,8 @@ def test_cores_refit_different_trials(two_cores):
     assert (shared.action_counts == one_by_one.action_counts).all()
 
 
-def test_a_refit_that_would_hang_is_played_by_one_core(two_cores):
-    simulate(Factorising(), WHEEL, trials=4, horizon=30)
+@pytest.mark.parametrize(("policy", "problem"), [(Factorising(), WHEEL), (Uniform(), Factored())])
+def test_what_would_hang_is_played_by_one_core(two_cores, policy, problem):
+    """A refit of each trial, or the beginning of an episode."""
+    simulate(policy, problem, trials=4, horizon=30)
     assert two_cores == [1, 1]

@@ -56,7 +56,7 @@ def fitting(setting: Setting, trials: int, batch_trials: int | None) -> tuple[Pr
     time, and the seconds spent on compiling."""
     batch, at_once = first_batch(setting, trials, batch_trials)
     programs, compile_seconds = compiled(setting, batch)
-    if at_once > 1 and hangs_in_threads(programs.segment):
+    if at_once > 1 and any(map(hangs_in_threads, programs)):
         at_once = 1
     taken = setting.tables if setting.policy.refit_every else ()  # as arguments of a segment
     here = sum(leaf.nbytes for leaf in jax.tree.leaves(taken))
