@@ -97,13 +97,20 @@ def test_a_journal_that_does_not_fit_is_refused(used):
         ("hello\n", "not the journal of an agent, by its first line: move it away"),
         (lines[0] + json.dumps({"n": 1}) + "\n", r"line 2 .* cannot be done again \(KeyError\)"),
         (
+            lines[0] + json.dumps({"n": 1, "rows": {"contexts": [[0, 0]], "actions": [1 << 40], "rewards": [0]}}) + "\n",
+            r"line 2 .* cannot be done again \(OverflowError\)",
+        ),
+        (
             "".join([*lines[:4], lines[4].replace("{", "[", 1), *lines[5:]]),
             r"line 5 .* is damaged: .*head -n 4.* or move",
         ),
     ):
         used.write_text(content)
-        with pytest.raises(UsageError, match=sentence):
+        with pytest.raises(UsageError, match=sentence) as held:  # the lock must not live as long as the error
             Agent(policies.get("LinFullPost"), context_dim=2, num_actions=3, journal=used)
+        used.write_text("".join(lines))
+        Agent(policies.get("LinFullPost"), context_dim=2, num_actions=3, journal=used).close()
+        del held
     with pytest.raises(UsageError, match="cannot write the journal"):
         Agent(policies.get("Uniform"), context_dim=2, num_actions=3, journal=used.parent / "no" / "journal")
 

@@ -110,7 +110,8 @@ def redo(agent: Agent, journal: Journal) -> None:
     for record in journal.records:
         try:
             _redo(agent, record.content)
-        except (KeyError, TypeError, ValueError, UsageError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError, UsageError) as error:
+            journal.close()  # so that it can be opened again once it is mended, while somebody holds the error
             why = f"cannot be done again ({error if isinstance(error, UsageError) else type(error).__name__})"
             raise damaged(journal.path, record.line, why) from None
 
