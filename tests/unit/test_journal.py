@@ -90,16 +90,14 @@ def test_a_torn_last_line_is_cut_off(used):
 
 def test_a_journal_that_does_not_fit_is_refused(used):
     lines = used.read_text().splitlines(keepends=True)
+    too_large = {"n": 1, "rows": {"contexts": [[0, 0]], "rewards": [0], "actions": [1 << 40]}}
     for content, sentence in (
         ("".join([lines[0].replace('"num_actions": 3', '"num_actions": 4'), *lines[1:]]), "of another agent"),
         ("".join([*lines[:3], *lines[4:]]), r"line 4 of the journal .* is record 4, and record 3 is lost"),
         ("".join([lines[0], *lines[5:]]), r"line 2 .* is record 5, and record 1 is lost"),
         ("hello\n", "not the journal of an agent, by its first line: move it away"),
         (lines[0] + json.dumps({"n": 1}) + "\n", r"line 2 .* cannot be done again \(KeyError\)"),
-        (
-            lines[0] + json.dumps({"n": 1, "rows": {"contexts": [[0, 0]], "actions": [1 << 40], "rewards": [0]}}) + "\n",
-            r"line 2 .* cannot be done again \(OverflowError\)",
-        ),
+        (lines[0] + json.dumps(too_large) + "\n", r"line 2 .* cannot be done again \(OverflowError\)"),
         (
             "".join([*lines[:4], lines[4].replace("{", "[", 1), *lines[5:]]),
             r"line 5 .* is damaged: .*head -n 4.* or move",
