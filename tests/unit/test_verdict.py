@@ -43,6 +43,7 @@ def test_a_clear_winner_is_named_with_its_interval(drawn):
     assert found.low < found.value < found.high
     assert found.unit == "% of Uniform"
     assert [rival.policy for rival in found.rivals] == ["B"]  # Uniform is no rival
+    assert verdict(drawn({("Uniform", "x"): 200, ("A", "x"): 100})).sure == "alone"
     assert [reference.policy for reference in found.references] == ["Uniform"]
     assert found.sentence.startswith("A has the lowest cumulative regret on x (")
     assert "Uniform" not in found.sentence.replace("% of Uniform", "")

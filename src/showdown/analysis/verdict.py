@@ -58,7 +58,7 @@ class Verdict:
     references: tuple[Rival, ...] = ()  # Uniform and the best fixed action, compared with the best
     cheapest: str | None = None  # the fastest of the best and those tied with it
     cheapest_reason: str = ""  # its time per step, or why no cheapest is named
-    sure: str = "no interval"  # "very sure", "sure", "too few trials", "a tie" or "no interval"
+    sure: str = "no interval"  # "very sure", "sure", "too few trials", "a tie", "alone" or "no interval"
     p_value: float | None = None  # that the nearest rival is as good, corrected; None where one has too few trials
     test: str = ""  # what `p_value` is of
     reason: str = ""  # why there is no best
@@ -236,11 +236,13 @@ def nearest_p(rivals: Sequence[Rival]) -> float | None:
 
 
 def how_sure(p_value: float | None, rivals: Sequence[Rival]) -> str:
+    if not rivals:
+        return "alone"
     if not all(rival.behind for rival in rivals):
         return "a tie"
-    if rivals and p_value is None:
+    if p_value is None:
         return "too few trials"
-    return "sure" if p_value is not None and p_value >= 0.001 else "very sure"
+    return "sure" if p_value >= 0.001 else "very sure"
 
 
 def _cheapest(

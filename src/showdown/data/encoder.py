@@ -148,8 +148,8 @@ class Encoder:
             )
         try:
             contexts = rows.astype(np.float32)
-        except (TypeError, ValueError):
-            raise UsageError("an encoded context holds numbers only") from None
+        except (TypeError, ValueError, OverflowError):
+            raise UsageError("an encoded context holds numbers only, none too large for a float") from None
         if not np.isfinite(contexts).all():
             raise UsageError("an encoded context must hold finite numbers")
         return contexts

@@ -52,7 +52,7 @@ def sentences(rows: Sequence[Reported]) -> list[str]:
         same = len(others) - better - worse
         travels = f"elsewhere better on {better}, worse on {worse}, not to be told apart on {same} of {len(others)}"
         found.append(f"{name}: {'; '.join([*own, *([travels] if others else [])])}")
-        found += [f"{name} against {row.compared_with}: {_gain(row)}{_told(row)}" for row in rivals]
+        found += [f"{name} against {row.compared_with}: {_gain(row)}{_verdict(row)}" for row in rivals]
     return found
 
 
@@ -61,7 +61,7 @@ def _with_default(rows: Sequence[Reported]) -> list[Reported]:
     return [row for row in rows if row.compared_with == row.policy]
 
 
-def _told(row: Reported) -> str:
+def _verdict(row: Reported) -> str:
     return ": not to be told apart" if row.verdict == NO_DIFFERENCE else f": {row.verdict}"
 
 
