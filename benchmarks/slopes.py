@@ -23,7 +23,7 @@ from showdown.problems.linear import Linear
 from showdown.simulate import simulate
 
 BASE = {
-    "LinFullPost": {"context_dim": 60, "num_actions": 8, "horizon": 2000, "trials": 20},
+    "LinFullPost": {"context_dim": 60, "num_actions": 8, "horizon": 10_000, "trials": 20},
     "RMS[training_steps=20]": {"context_dim": 40, "num_actions": 8, "horizon": 80, "trials": 4},
 }
 

@@ -10,7 +10,9 @@ import json
 import math
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,8 @@ from showdown.errors import MissingDataError
 from showdown.files import write_atomically
 from showdown.folders import cache_folder
 from showdown.keys import trial_keys
+from showdown.play.library_calls import hangs_in_threads
+from showdown.play.over_trials import begin_episodes
 from showdown.play.room import FEWEST_TRAINING, cores_at_play
 from showdown.policy import Policy
 from showdown.problem import Problem, ProblemSpec
@@ -108,14 +112,17 @@ def _measure_beginning(problem: Problem) -> Measured | None:
         return None
     if not problem.longest(tables):
         return None
-    begin = jax.jit(lambda keys, tables: jax.lax.map(lambda key: problem.begin(key, tables), keys))
     keys = trial_keys(0, type(problem).__name__, range(BEGINNINGS), "problem")
     began = time.perf_counter()
-    jax.block_until_ready(begin(keys, tables))
-    compiled = time.perf_counter()
-    jax.block_until_ready(begin(keys, tables))
-    each = (time.perf_counter() - compiled) / BEGINNINGS
-    return Measured(Rates(each, 0.0), max(0.0, compiled - began - each * BEGINNINGS))
+    begin = jax.jit(partial(begin_episodes, problem)).lower(tables, keys).compile()
+    compile_seconds = time.perf_counter() - began
+    # as many at the same time as in a run, where they share the memory
+    lanes = cores() if jax.default_backend() == "cpu" and not hangs_in_threads(begin) else 1
+    jax.block_until_ready(begin(tables, keys))
+    began = time.perf_counter()
+    with ThreadPoolExecutor(lanes) as pool:
+        list(pool.map(lambda _: jax.block_until_ready(begin(tables, keys)), range(lanes)))
+    return Measured(Rates((time.perf_counter() - began) / BEGINNINGS, 0.0), compile_seconds)
 
 
 def _first_of_each(cells: list[Cell]) -> dict[str, Cell]:
