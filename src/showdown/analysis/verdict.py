@@ -231,8 +231,8 @@ def _common_unit(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, f
 
 def nearest_p(rivals: Sequence[Rival]) -> float | None:
     """That the nearest is as good as the best; None without rivals, or where one has too few trials for a p-value."""
-    each = [rival.p_value for rival in rivals]
-    return max((value for value in each if value is not None), default=None) if None not in each else None
+    known = [rival.p_value for rival in rivals if rival.p_value is not None]
+    return max(known, default=None) if len(known) == len(rivals) else None
 
 
 def how_sure(p_value: float | None, rivals: Sequence[Rival]) -> str:

@@ -82,7 +82,7 @@ def choose(history: History, among: Place, reported: Place, progress: Progress |
 def _compared(problem: str, chosen: Any, default: Any, sign: int) -> OnProblem:
     """`sign` is −1 where losses are rewards turned round."""
     one, other = sign * pd.Series(chosen, dtype=float), sign * pd.Series(default, dtype=float)
-    found = difference(one, other)
-    judged = difference(one, other, worse=sign)
-    numbers = float(one.mean()), float(other.mean()), found.mean, found.low, found.high
-    return OnProblem(problem, *numbers, judged.wins, judged.trials, judged.verdict)
+    found = difference(one, other, worse=sign)  # positive is worse
+    low, high = (found.low, found.high) if sign == 1 else (-found.high, -found.low)
+    numbers = float(one.mean()), float(other.mean()), sign * found.mean, low, high
+    return OnProblem(problem, *numbers, found.wins, found.trials, found.verdict)
