@@ -7,7 +7,7 @@
 set -u
 export CUDA_MPS_PIPE_DIRECTORY=/tmp/mps CUDA_MPS_LOG_DIRECTORY=/tmp/mpslog
 mkdir -p /tmp/mps /tmp/mpslog; nvidia-cuda-mps-control -d 2>/dev/null
-export XLA_FLAGS="--xla_gpu_autotune_level=0" XLA_PYTHON_CLIENT_PREALLOCATE=false
+export XLA_PYTHON_CLIENT_PREALLOCATE=false
 export OPENBLAS_NUM_THREADS=1 PYTHONUNBUFFERED=1 TF_CPP_MIN_LOG_LEVEL=3 XDG_CACHE_HOME=${XDG_CACHE_HOME:-/tmp/cache}
 OUT=${OUT:-$PWD/results/tune-gpu}; STORE=${STORE:-/tmp/tuned-$1}; mkdir -p "$OUT" "$STORE"
 python=${PYTHON:-python3}

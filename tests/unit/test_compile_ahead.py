@@ -117,3 +117,21 @@ def test_only_the_programs_asked_for_last_are_kept(monkeypatch):
     assert compiled == ["a", "b", "c", "b"]
     compile_once.forget_all()
     assert not compile_once._programs
+
+
+@pytest.mark.parametrize(
+    ("backend", "flags", "chosen"),
+    [
+        ("cpu", "", False),
+        ("gpu", "--xla_dump_to=somewhere", True),
+        ("gpu", "--xla_gpu_autotune_level=4", False),
+        ("gpu", "--xla_gpu_enable_triton_gemm=true", False),
+    ],
+)
+def test_on_a_gpu_cublas_chooses_the_kernels_unless_the_user_says_how(backend, flags, chosen, monkeypatch):
+    monkeypatch.setattr(jax, "default_backend", lambda: backend)
+    monkeypatch.setenv("XLA_FLAGS", flags)
+    options = compile_once._options()
+    assert (options is not None) == chosen
+    if options:
+        assert options == {"xla_gpu_autotune_level": "0", "xla_gpu_enable_triton_gemm": False}
