@@ -2,6 +2,7 @@
 
     python benchmarks/gpu.py                 # everything (statlog's file must be on this machine)
     python benchmarks/gpu.py step memory     # parts of it
+    XLA_FLAGS=--xla_gpu_autotune_level=4 python benchmarks/gpu.py run --policies RMS,Dropout --horizon 4000
 
 A step is what `torch_step.py` describes, for 50 and for 200 trials at once. Its limit is whichever of three floors is
 highest: arithmetic at the machine's TF32 rate, memory traffic at its bandwidth, and the launches of the kernels in the
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -31,6 +33,8 @@ BANDWIDTH = 4.8e12  # bytes per second
 LAUNCH = 2.0e-6  # seconds per kernel, about, when queued one after another
 STEP_GOALS = {50: 130, 200: 380}  # trials: microseconds
 RUN_GOALS = {"RMS": 28, "NeuralLinear": 17}  # on statlog, 50 trials: seconds
+LINEAR_PROBLEMS = ("wheel-0.5", "statlog", "mushroom", "adult", "covertype")
+LINEAR_STEPS = 2000
 MEMORY_GOAL = 6e9  # bytes, 50 trials of census for 2,000 steps
 
 
@@ -60,7 +64,9 @@ def kernels_in_loop(program: Any) -> int:
     return max(counts)
 
 
-def verdict(value: float, goal: float, unit: str) -> str:
+def verdict(value: float, goal: float | None, unit: str) -> str:
+    if goal is None:
+        return "no goal"
     return f"goal ≤ {goal:g} {unit}: {'met' if value <= goal else 'missed'}"
 
 
@@ -78,18 +84,33 @@ def step(seconds: float) -> None:
         )
 
 
-def run() -> None:
-    print("Whole runs on statlog, 50 trials, 43,500 steps")
-    for name, goal in RUN_GOALS.items():
+def run(names: list[str], horizon: int | None) -> None:
+    problem = problems.get("statlog")
+    goals = {} if horizon else RUN_GOALS
+    print(f"Runs on statlog, 50 trials, {horizon or problem.horizon:,} steps")
+    for name in names:
         try:
-            outcome = simulate(policies.get(name), problems.get("statlog"), trials=50)
+            outcome = simulate(policies.get(name), replace(problem, horizon=horizon or problem.horizon), trials=50)
         except MissingDataError as error:
             print(f"  {error}")
             return
         print(
-            f"  {name:13s} {outcome.run_seconds:6.1f} s   {verdict(outcome.run_seconds, goal, 's')}   "
+            f"  {name:13s} {outcome.run_seconds:6.1f} s   {verdict(outcome.run_seconds, goals.get(name), 's')}   "
             f"(compiled in {outcome.compile_seconds:.1f} s; regret {outcome.cumulative.mean():.0f})"
         )
+
+
+def linear() -> None:
+    print(f"A step of LinFullPost, 50 trials, {LINEAR_STEPS:,} steps, the beginning of the episodes included")
+    for name in LINEAR_PROBLEMS:
+        try:
+            problem = replace(problems.get(name), horizon=LINEAR_STEPS)
+            outcomes = [simulate(policies.get("LinFullPost"), problem, trials=50, seed=seed) for seed in range(3)]
+        except MissingDataError as error:
+            print(f"  {error}")
+            continue
+        took = ", ".join(f"{1e6 * outcome.run_seconds / LINEAR_STEPS:.1f}" for outcome in outcomes)
+        print(f"  {name:10s} {took} µs")
 
 
 @config
@@ -123,10 +144,17 @@ def memory() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("parts", nargs="*", help="which of memory, step and run; all of them if none is named")
+    parser.add_argument("parts", nargs="*", help="which of memory, step, run and linear; all of them if none is named")
+    parser.add_argument("--policies", default=",".join(RUN_GOALS), help="which to run")
+    parser.add_argument("--horizon", type=int, help="how many steps to run; the problem's own number if not given")
     parser.add_argument("--seconds", type=float, default=3.0, help="how long to time each training step")
     arguments = parser.parse_args()
-    known = {"memory": memory, "step": lambda: step(arguments.seconds), "run": run}
+    known = {
+        "memory": memory,
+        "step": lambda: step(arguments.seconds),
+        "run": lambda: run(arguments.policies.split(","), arguments.horizon),
+        "linear": linear,
+    }
     unknown = [part for part in arguments.parts if part not in known]
     if unknown:
         parser.error(f"there is no part {unknown[0]!r}; the parts are {', '.join(known)}")
