@@ -14,11 +14,11 @@ from showdown.errors import UsageError
 from showdown.history import History
 from showdown.policies.dropout import Dropout
 from showdown.policies.greedy_network import GreedyNetwork
-from showdown.posteriors import fused_training
+from showdown.posteriors import float16, fused_training, network
 from showdown.problem import ProblemSpec
 
 SPEC = ProblemSpec(context_dim=5, num_actions=3)
-POLICY = GreedyNetwork(hidden_layers=(7, 6), training_steps=4, batch_size=64, gradient_clip=0.5)
+POLICY = GreedyNetwork(hidden_layers=(7, 6), training_steps=4, batch_size=256, gradient_clip=0.5)  # two blocks of rows
 KEYS = jax.random.wrap_key_data(jnp.array([[0, 1], [2, 3]], jnp.uint32))
 DRAW = np.random.default_rng(0)
 CONTEXTS = jnp.asarray(DRAW.normal(size=(40, SPEC.context_dim)), jnp.float32)
@@ -28,40 +28,96 @@ QUICKLY = {"xla_backend_optimization_level": 0}  # both paths agree to far less 
 
 
 def refit(policy: GreedyNetwork):
-    """A training of two trials at once, as a compiled function of their rewards."""
+    """A training of two trials at once, as a function of their contexts and rewards."""
 
-    def one(key, actions, rewards):
-        history = History(jnp.int32(40), actions, rewards, lambda steps: CONTEXTS[steps])
-        return policy.refit(key, policy.init(key, SPEC), history)
+    def trials(contexts, rewards):
+        def one(key, actions, rewards):
+            history = History(jnp.int32(40), actions, rewards, lambda steps: contexts[steps])
+            return policy.refit(key, policy.init(key, SPEC), history)
 
-    return jax.jit(lambda rewards: jax.vmap(one)(KEYS, ACTIONS, rewards), compiler_options=QUICKLY)
+        return jax.vmap(one)(KEYS, ACTIONS, rewards)
+
+    return jax.jit(trials, compiler_options=QUICKLY)
 
 
-@pytest.fixture
-def interpreted(monkeypatch):
-    """The kernel run by the interpreter, since this machine may have no GPU."""
+def tf32(values):
+    """With the 11 significant bits of TF32, which float16 has too."""
+    return jax.lax.reduce_precision(values, exponent_bits=8, mantissa_bits=10)
+
+
+@jax.custom_vjp
+def rounded_layer(inputs, weights, bias):
+    """A product in TF32 as a GPU takes it, of biases too, which are weights of a constant in the kernel."""
+    return tf32(inputs) @ tf32(weights) + tf32(bias)
+
+
+def rounded_layer_backward(operands, delta):
+    inputs, weights = (tf32(operand) for operand in operands)
+    delta = tf32(delta)
+    return delta @ weights.T, inputs.T @ delta, delta.sum(axis=0)
+
+
+rounded_layer.defvjp(lambda *given: (rounded_layer(*given), given[:2]), rounded_layer_backward)
+
+
+@pytest.fixture(scope="module")
+def programs():
+    """The plain path with TF32 products, and the kernel run by the interpreter, since this machine may have no GPU."""
     whole = fused_training.train
-    monkeypatch.setattr(fused_training, "train", lambda *given, **named: whole(*given, **named, interpret=True))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(network, "hidden", lambda layer, inputs: jax.nn.relu(rounded_layer(inputs, *layer[:2])))
+        patch.setattr(network, "output", lambda layer, inputs: rounded_layer(inputs, *layer[:2]))
+        patch.setattr(fused_training, "train", lambda *given, **named: whole(*given, **named, interpret=True))
+        return [
+            refit(replace(POLICY, training_kernel=kernel)).lower(CONTEXTS, REWARDS).compile()
+            for kernel in ("plain", "fused")
+        ]
 
 
-def test_same_fit_as_the_plain_path(interpreted):
-    plain, fused = (refit(replace(POLICY, training_kernel=kernel)) for kernel in ("plain", "fused"))
-    wanted, found = plain(REWARDS), fused(REWARDS)
-    assert jax.tree.structure(wanted) == jax.tree.structure(found)
-    start = jax.jit(lambda: POLICY.init(KEYS[0], SPEC).parameters)()
-    for before, after in zip(jax.tree.leaves(start), jax.tree.leaves(wanted.parameters), strict=True):
-        assert np.abs(after[0] - before).max() > 0.01  # there is a training to agree on
-    for expected, got in zip(jax.tree.leaves(wanted), jax.tree.leaves(found), strict=True):
-        np.testing.assert_allclose(got, expected, rtol=2e-4, atol=2e-5)
+def change(fit):
+    """What a training of two trials added to their parameters."""
+    start = jax.vmap(lambda key: POLICY.init(key, SPEC).parameters)(KEYS)
+    differences = jax.tree.map(lambda after, before: np.ravel(after - before), fit.parameters, start)
+    return np.concatenate(jax.tree.leaves(differences))
 
-    overflowed = fused(1e38 * REWARDS)
-    assert all(np.isnan(leaf).all() for leaf in jax.tree.leaves(overflowed.parameters))
+
+@pytest.mark.parametrize(
+    ("contexts", "rewards"),
+    [(1, 1), (1, 0), (1, 1e-5), (1, 1e5), (1e-3, 1), (1e-5, 1), (1e3, 1), (1e6, 1e5), (1e-3, 1e5)],
+)
+def test_same_fit_as_the_plain_path_in_tf32(programs, contexts, rewards):
+    plain, fused = (program(contexts * CONTEXTS, rewards * REWARDS) for program in programs)
+    assert jax.tree.structure(plain) == jax.tree.structure(fused)
+    wanted, found = change(plain), change(fused)
+    assert np.abs(wanted).max() > 0.01  # there is a training to agree on
+    np.testing.assert_allclose(found, wanted, atol=1e-4 * np.abs(wanted).max())
+    for expected, got in zip(jax.tree.leaves(plain.optimiser), jax.tree.leaves(fused.optimiser), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-4)
+    np.testing.assert_array_equal(fused.updates, plain.updates)
+
+
+def test_one_example_far_larger_than_the_others(programs):
+    contexts = CONTEXTS.at[3].mul(1e2)
+    wanted, found = (change(program(contexts, REWARDS)) for program in programs)
+    np.testing.assert_allclose(found, wanted, atol=1e-4 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("reward", [1e38, 3e38, np.inf, np.nan])
+def test_what_is_not_finite_becomes_nan(programs, reward):
+    for program in programs:
+        trained = program(CONTEXTS, REWARDS.at[0].set(reward)).parameters
+        assert all(np.isnan(leaf[0]).all() and np.isfinite(leaf[1]).all() for leaf in jax.tree.leaves(trained))
+
+
+def test_weights_that_float16_cannot_hold_are_cut_off():
+    found = float16.rounded(jnp.array([1e6, -1e6, 0.1, jnp.nan]))
+    np.testing.assert_array_equal(found, np.array([65504, -65504, 0.1, np.nan], np.float16))
 
 
 @pytest.mark.skipif(jax.default_backend() == "gpu", reason="there is a GPU")
 def test_without_a_gpu_it_says_so():
     with pytest.raises(UsageError, match="needs a GPU"):
-        jax.eval_shape(refit(replace(POLICY, training_kernel="fused")), REWARDS)
+        jax.eval_shape(refit(replace(POLICY, training_kernel="fused")), CONTEXTS, REWARDS)
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,17 @@
 
 The plain path (`training.train`) launches about 28 kernels per optimiser step. Here a block of threads takes several
 steps of one network without leaving the GPU: forward, backward, clipping by the global norm, RMSProp. Batches are drawn
-by the calls and keys of the plain path, a few steps at a time. Products are TF32 with float32 sums, as in the plain
-path with its default precision, so both agree to the rounding of TF32. docs/performance.md says when it pays: a network
-occupies one multiprocessor, so 132 networks take as long as one.
+by the calls and keys of the plain path, a few steps at a time. docs/performance.md says when it pays: a network
+occupies one multiprocessor, so 132 networks take little longer than one.
+
+Products are of float16 with float32 sums. The plain path's are of TF32, which rounds to the same 11 bits, so both agree
+to that rounding while numbers stay within the range of float16 (`float16.py`); the matrix unit takes float16 at twice
+the speed, from half the shared memory and, unlike TF32, in either order. To keep the range, each example is divided by
+a power of two near its largest context, with the one that stands for the bias: all that follows is then divided too,
+as ReLU units have no scale of their own. Errors are divided by a power of two near the largest of them.
 
 Arrays are padded to powers of two. A column of ones follows the contexts, and one unit of each hidden layer is held at
-one by a fixed weight: biases are then ordinary columns of the weights. Padded weights have no gradient and stay zero.
-Units are rows and examples are columns throughout, because the matrix unit takes at least 64 rows.
+one by a fixed weight: biases are then ordinary rows of the weights. Padded weights have no gradient and stay zero.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ from jax.experimental import pallas as pl
 
 from showdown.errors import UsageError
 from showdown.history import Batch
+from showdown.posteriors import float16
 from showdown.posteriors.network import Layer, Network
 from showdown.posteriors.training import Fit
 
@@ -31,23 +36,26 @@ Sizes = tuple[tuple[int, int], ...]  # (inputs, outputs) of each layer
 UNITS = 128  # of a padded hidden layer
 OUTPUTS = 16  # of the padded last layer
 WIDTH = 64  # of padded contexts
-ROWS = 64  # examples at a time: what fits into the registers of a multiprocessor beside the gradients
+ROWS = 128, 64  # examples at a time, the first that divides a batch: 128 just fit into the registers with the gradients
 WARPS = 8
 STEPS_AT_ONCE = 20  # at most, of which the batches are drawn together
+SMALLEST = 2.0**-8  # smaller contexts are not scaled up to one: the one that follows them would leave the range
+HEADROOM = 2.0**-4  # errors are scaled to at most 32: what is propagated back may be 2,000 times larger
+NUM_DATA = 6  # arguments of the kernel before weights and mean squares
 LIMITS = (
-    f"trains in TF32, without layer norm or dropout: two hidden layers of at most {UNITS - 1} units, at most "
-    f"{WIDTH - 1} features and {OUTPUTS} actions, and batches of a multiple of {ROWS}"
+    f"trains with the precision of TF32, without layer norm or dropout: two hidden layers of at most {UNITS - 1} units, at most "
+    f"{WIDTH - 1} features and {OUTPUTS} actions, and batches of a multiple of {ROWS[-1]}"
 )
 
 TrainingKernel = Literal["plain", "fused"]
 
 
 class Padded(NamedTuple):
-    """Weights or mean squares of one network; the bias of a hidden layer is a column, that of the last one a row."""
+    """Weights or mean squares of one network, inputs × outputs; the row below the weights is the bias."""
 
-    first: jax.Array  # (UNITS, WIDTH)
+    first: jax.Array  # (WIDTH, UNITS)
     second: jax.Array  # (UNITS, UNITS)
-    last: jax.Array  # (UNITS, OUTPUTS): units × actions
+    last: jax.Array  # (UNITS, OUTPUTS)
 
 
 def fits(parameters: Network, batch_size: int) -> bool:
@@ -56,7 +64,7 @@ def fits(parameters: Network, batch_size: int) -> bool:
         return False
     (features, units), (_, upper_units), (_, num_actions) = (layer.weights.shape[-2:] for layer in parameters)
     room = features < WIDTH and units < UNITS and upper_units < UNITS and num_actions <= OUTPUTS
-    return room and batch_size % ROWS == 0
+    return room and batch_size % ROWS[-1] == 0
 
 
 def train(
@@ -78,10 +86,11 @@ def train(
     def several(number: jax.Array, state: tuple[Padded, Padded]) -> tuple[Padded, Padded]:
         indices = number * at_once + jnp.arange(at_once, dtype=jnp.int32)
         batches = jax.vmap(lambda index: draw(jax.random.fold_in(key, 2 * index)))(indices)
-        batches = batches._replace(contexts=_with_ones(batches.contexts))
+        contexts, scales = _halved(batches.contexts)
         rates = jax.vmap(rate)(fit.updates + indices)
-        outputs = _call(sizes, state, interpret)(*batches, rates, limit, *state[0], *state[1])
-        return Padded(*outputs[:3]), Padded(*outputs[3:])
+        given = contexts, scales, batches.actions, batches.rewards, rates, limit
+        outputs = _call(sizes, state, interpret)(*given, *state[0], *state[1])
+        return Padded(*outputs[:3]), Padded(*outputs[3:6])
 
     start = _padded(fit.parameters, held=1.0), _padded(rms.nu, held=0.0)
     weights, squares = jax.lax.fori_loop(0, steps // at_once, several, start)
@@ -92,11 +101,12 @@ def train(
     )
 
 
-def _with_ones(contexts: jax.Array) -> jax.Array:
-    """(…, WIDTH): a column of ones after the contexts, then zeros."""
+def _halved(contexts: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """(…, WIDTH) in float16: contexts, a one, zeros, all divided by a power of two per example, which comes with them."""
     room = [(0, 0)] * (contexts.ndim - 1)
-    ones = jnp.pad(contexts, [*room, (0, 1)], constant_values=1.0)
-    return jnp.pad(ones, [*room, (0, WIDTH - ones.shape[-1])])
+    scale, inverse = float16.power_of_two(jnp.maximum(jnp.max(jnp.abs(contexts), axis=-1), SMALLEST))
+    ones = jnp.pad(contexts, [*room, (0, 1)], constant_values=1.0) * inverse[..., None]
+    return jnp.pad(ones.astype(jnp.float16), [*room, (0, WIDTH - ones.shape[-1])]), scale
 
 
 def _padded(layers: Network, held: float) -> Padded:
@@ -109,23 +119,27 @@ def _padded(layers: Network, held: float) -> Padded:
 
     first, second, last = layers
     return Padded(
-        block(first, WIDTH, UNITS, held).T, block(second, UNITS, UNITS, held).T, block(last, UNITS, OUTPUTS, 0.0)
+        block(first, WIDTH, UNITS, held), block(second, UNITS, UNITS, held), block(last, UNITS, OUTPUTS, 0.0)
     )
 
 
 def _unpadded(whole: Padded, sizes: Sizes) -> Network:
-    parts = whole.first.T, whole.second.T, whole.last
     return tuple(
         Layer(part[:inputs, :outputs], part[inputs, :outputs])
-        for part, (inputs, outputs) in zip(parts, sizes, strict=True)
+        for part, (inputs, outputs) in zip(whole, sizes, strict=True)
     )
 
 
 def _call(sizes: Sizes, state: tuple[Padded, Padded], interpret: bool) -> Callable[..., Any]:
-    """The kernel for one network; `vmap` makes a grid of all networks."""
-    out_shape = [jax.ShapeDtypeStruct(array.shape, array.dtype) for array in (*state[0], *state[1])]
+    """The kernel for one network; `vmap` makes a grid of all networks. Weights and mean squares are changed in place."""
+    arrays = *state[0], *state[1]
+    operands = [jax.ShapeDtypeStruct(array.shape, jnp.float16) for array in state[0]]
+    given: dict[str, Any] = {
+        "out_shape": [*(jax.ShapeDtypeStruct(array.shape, array.dtype) for array in arrays), *operands],
+        "input_output_aliases": {NUM_DATA + place: place for place in range(len(arrays))},
+    }
     if interpret:
-        return pl.pallas_call(partial(_kernel, sizes=sizes, barrier=lambda: None), out_shape=out_shape, interpret=True)
+        return pl.pallas_call(partial(_kernel, sizes=sizes, barrier=lambda: None, rounding=float16.ANYWHERE), interpret=True, **given)
     if jax.default_backend() != "gpu":
         raise UsageError("training_kernel=fused needs a GPU")
     try:
@@ -133,76 +147,74 @@ def _call(sizes: Sizes, state: tuple[Padded, Padded], interpret: bool) -> Callab
     except ImportError as error:
         raise UsageError("training_kernel=fused needs a JAX that has Pallas for Triton") from error
     return pl.pallas_call(
-        partial(_kernel, sizes=sizes, barrier=triton.debug_barrier),
-        out_shape=out_shape,
+        partial(_kernel, sizes=sizes, barrier=triton.debug_barrier, rounding=float16.in_triton(triton)),
         name="fused_training",
         compiler_params=triton.CompilerParams(num_warps=WARPS, num_stages=1),
+        **given,
     )
 
 
-def _kernel(contexts, actions, rewards, rates, limit, *arrays, sizes, barrier):
+def _kernel(contexts, scales, actions, rewards, rates, limit, *arrays, sizes, barrier, rounding):
     """All steps of one network. Weights and mean squares live in the outputs, which stay in the cache."""
-    before, weights, squares = arrays[:6], arrays[6:9], arrays[9:]
-    for source, target in zip(before, arrays[6:], strict=True):
-        target[...] = source[...]
+    weights, squares, operands = arrays[6:9], arrays[9:12], arrays[12:]
+    for weight, operand in zip(weights, operands, strict=True):
+        operand[...] = float16.rounded(weight[...])
 
     def one_step(step, _):
         barrier()  # the weights of the step before are written
-        total = _gradients(contexts, actions, rewards, weights, step)
-        total = [
-            jnp.where(_trained(part.shape, *size), part, 0.0) for part, size in zip(total, _kept(sizes), strict=True)
-        ]
+        total = _gradients(contexts, scales, actions, rewards, operands, step, rounding)
+        total = [jnp.where(_trained(part.shape, *size), part, 0.0) for part, size in zip(total, sizes, strict=True)]
         norm = jnp.sqrt(sum(jnp.sum(part * part) for part in total))
         factor = jnp.where(norm < jnp.inf, limit[0] / jnp.maximum(norm, limit[0]), jnp.nan)
         rate = rates[step]
         barrier()  # nobody reads the old weights any more
-        for gradient, weight, square in zip(total, weights, squares, strict=True):  # as in `training.rms_direction`
-            square_now = 0.9 * square[...] + (0.1 * factor * factor) * (gradient * gradient)
+        for gradient, weight, square, operand in zip(total, weights, squares, operands, strict=True):
+            square_now = 0.9 * square[...] + (0.1 * factor * factor) * (gradient * gradient)  # `training.rms_direction`
             square[...] = square_now
-            weight[...] = weight[...] - (rate * factor) * (gradient * jax.lax.rsqrt(square_now + 1e-10))
+            weight_now = weight[...] - (rate * factor) * (gradient * jax.lax.rsqrt(square_now + 1e-10))
+            weight[...] = weight_now
+            operand[...] = float16.rounded(weight_now)
         return 0
 
     jax.lax.fori_loop(0, rates.shape[0], one_step, 0)
 
 
-def _gradients(contexts, actions, rewards, weights, step):
+def _gradients(contexts, scales, actions, rewards, operands, step, rounding):
     """Of the mean squared error of one batch, in the shapes of the weights."""
     batch = rewards.shape[1]
-    first, second, last = weights
-    upper_weights, last_weights = second[...], last[...]  # held in shared memory
-    action = jax.lax.broadcasted_iota(jnp.int32, (OUTPUTS, ROWS), 0)
+    rows = next(size for size in ROWS if batch % size == 0)
+    first, second, last = (operand[...] for operand in operands)  # held in shared memory
+    action = jax.lax.broadcasted_iota(jnp.int32, (rows, OUTPUTS), 1)
 
-    def add(block, total):
-        rows = pl.ds(block * ROWS, ROWS)
-        inputs = contexts[step, rows, :]
-        # Shared memory has no room for the first weights too. An offset that is always zero, which the compiler cannot
-        # know, keeps it from loading them before the loop.
-        lower_weights = first[pl.ds((block >> 20) * UNITS, UNITS), :]
-        lower = jnp.maximum(_product(lower_weights, inputs, (1, 1)), 0.0)
-        upper = jnp.maximum(_product(upper_weights, lower), 0.0)
-        predicted = _product(last_weights, upper, (0, 0))
-        error = (predicted - rewards[step, rows][None, :]) * (2.0 / batch)
-        delta = jnp.where(action == actions[step, rows][None, :], error, 0.0)
-        last_total = total[2] + _product(upper, delta, (1, 1))
-        delta = jnp.where(upper > 0, _product(last_weights, delta), 0.0)
-        second_total = total[1] + _product(delta, lower, (1, 1))
-        delta = jnp.where(lower > 0, _product(upper_weights, delta, (0, 0)), 0.0)
-        return total[0] + _product(delta, inputs), second_total, last_total
+    def add(block, state):
+        """The gradients are sums in a unit, a power of two, which grows with the largest error so far."""
+        unit_before, *sums = state
+        examples = pl.ds(block * rows, rows)
+        inputs = contexts[step, examples, :]
+        scale, played, reward = (each[step, examples][:, None] for each in (scales, actions, rewards))
+        lower = rounding.relu(_product(inputs, first))
+        upper = rounding.relu(_product(lower, second))
+        error = jnp.where(action == played, scale * _product(upper, last) - reward, 0.0) * scale
+        unit, inverse = float16.power_of_two(jnp.maximum(unit_before, HEADROOM * jnp.max(jnp.abs(error))))
+        first_sum, second_sum, last_sum = (part * (unit_before * inverse) for part in sums)
+        delta = (error * inverse).astype(jnp.float16)
+        last_sum += _product(upper, delta, (0, 0))
+        delta = rounding.where_positive(upper, _product(delta, last, (1, 1)))
+        second_sum += _product(lower, delta, (0, 0))
+        delta = rounding.where_positive(lower, _product(delta, second, (1, 1)))
+        first_sum += _product(inputs, delta, (0, 0))
+        return unit, first_sum, second_sum, last_sum
 
-    start = tuple(jnp.zeros(weight.shape, jnp.float32) for weight in weights)
-    return jax.lax.fori_loop(0, batch // ROWS, add, start)
+    zeros = (jnp.zeros(operand.shape, jnp.float32) for operand in operands)
+    unit, *sums = jax.lax.fori_loop(0, batch // rows, add, (jnp.float32(2.0**-100), *zeros))
+    return [part * (unit * (2.0 / batch)) for part in sums]
 
 
 def _product(left: jax.Array, right: jax.Array, over: tuple[int, int] = (1, 0)) -> jax.Array:
     return jax.lax.dot_general(left, right, (((over[0],), (over[1],)), ((), ())), preferred_element_type=jnp.float32)
 
 
-def _kept(sizes: Sizes) -> tuple[tuple[int, int], ...]:
-    """Rows and columns of each padded array that are weights or biases."""
-    (features, units), (_, upper_units), (_, num_actions) = sizes
-    return (units, features + 1), (upper_units, units + 1), (upper_units + 1, num_actions)
-
-
-def _trained(shape: tuple[int, ...], rows: int, columns: int) -> jax.Array:
+def _trained(shape: tuple[int, ...], inputs: int, outputs: int) -> jax.Array:
+    """Which entries of a padded array are weights, or biases in the row below."""
     row, column = (jax.lax.broadcasted_iota(jnp.int32, shape, axis) for axis in (0, 1))
-    return (row < rows) & (column < columns)
+    return (row <= inputs) & (column < outputs)
