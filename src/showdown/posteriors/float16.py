@@ -40,7 +40,7 @@ ANYWHERE = Rounding(
 
 
 def in_triton(triton: Any) -> Rounding:
-    """The same in PTX, two numbers per instruction; Triton would take them one by one, in six times the instructions."""
+    """The same in PTX, two numbers per instruction; Triton would take each alone, in six times the instructions."""
 
     def instructions(text: str, *arrays: jax.Array, registers: int) -> jax.Array:
         (result,) = triton.elementwise_inline_asm(

@@ -43,8 +43,8 @@ SMALLEST = 2.0**-8  # smaller contexts are not scaled up to one: the one that fo
 HEADROOM = 2.0**-4  # errors are scaled to at most 32: what is propagated back may be 2,000 times larger
 NUM_DATA = 6  # arguments of the kernel before weights and mean squares
 LIMITS = (
-    f"trains with the precision of TF32, without layer norm or dropout: two hidden layers of at most {UNITS - 1} units, at most "
-    f"{WIDTH - 1} features and {OUTPUTS} actions, and batches of a multiple of {ROWS[-1]}"
+    f"trains with the precision of TF32, without layer norm or dropout: two hidden layers of at most {UNITS - 1} "
+    f"units, at most {WIDTH - 1} features and {OUTPUTS} actions, and batches of a multiple of {ROWS[-1]}"
 )
 
 TrainingKernel = Literal["plain", "fused"]
@@ -102,7 +102,7 @@ def train(
 
 
 def _halved(contexts: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """(…, WIDTH) in float16: contexts, a one, zeros, all divided by a power of two per example, which comes with them."""
+    """(…, WIDTH) in float16: contexts, a one and zeros, divided by a power of two per example; and that power."""
     room = [(0, 0)] * (contexts.ndim - 1)
     scale, inverse = float16.power_of_two(jnp.maximum(jnp.max(jnp.abs(contexts), axis=-1), SMALLEST))
     ones = jnp.pad(contexts, [*room, (0, 1)], constant_values=1.0) * inverse[..., None]
@@ -118,9 +118,7 @@ def _padded(layers: Network, held: float) -> Padded:
         return whole.at[inputs, outputs].set(corner) if corner else whole
 
     first, second, last = layers
-    return Padded(
-        block(first, WIDTH, UNITS, held), block(second, UNITS, UNITS, held), block(last, UNITS, OUTPUTS, 0.0)
-    )
+    return Padded(block(first, WIDTH, UNITS, held), block(second, UNITS, UNITS, held), block(last, UNITS, OUTPUTS, 0.0))
 
 
 def _unpadded(whole: Padded, sizes: Sizes) -> Network:
@@ -131,7 +129,7 @@ def _unpadded(whole: Padded, sizes: Sizes) -> Network:
 
 
 def _call(sizes: Sizes, state: tuple[Padded, Padded], interpret: bool) -> Callable[..., Any]:
-    """The kernel for one network; `vmap` makes a grid of all networks. Weights and mean squares are changed in place."""
+    """The kernel for one network; `vmap` makes a grid of all. Weights and mean squares are changed in place."""
     arrays = *state[0], *state[1]
     operands = [jax.ShapeDtypeStruct(array.shape, jnp.float16) for array in state[0]]
     given: dict[str, Any] = {
@@ -139,7 +137,8 @@ def _call(sizes: Sizes, state: tuple[Padded, Padded], interpret: bool) -> Callab
         "input_output_aliases": {NUM_DATA + place: place for place in range(len(arrays))},
     }
     if interpret:
-        return pl.pallas_call(partial(_kernel, sizes=sizes, barrier=lambda: None, rounding=float16.ANYWHERE), interpret=True, **given)
+        kernel = partial(_kernel, sizes=sizes, barrier=lambda: None, rounding=float16.ANYWHERE)
+        return pl.pallas_call(kernel, interpret=True, **given)
     if jax.default_backend() != "gpu":
         raise UsageError("training_kernel=fused needs a GPU")
     try:
