@@ -106,8 +106,8 @@ def forget_all() -> None:
 def _options() -> dict[str, str | bool] | None:
     """On a GPU, XLA times several kernels for each product before it takes one, which is most of the time of compiling.
 
-    Without that its own kernels get tiles of 16 × 8, and networks train at half the speed; the choice of cuBLAS takes no
-    time and nearly keeps the speed (docs/performance.md). Whoever sets one of these flags decides about both.
+    Without that its own kernels get tiles of 16 × 8, and networks train at half the speed; the choice of cuBLAS takes
+    no time and nearly keeps the speed (docs/performance.md). Whoever sets one of these flags decides about both.
     """
     chosen: dict[str, str | bool] = {"xla_gpu_autotune_level": "0", "xla_gpu_enable_triton_gemm": False}
     if jax.default_backend() != "gpu" or any(flag in os.environ.get("XLA_FLAGS", "") for flag in chosen):
