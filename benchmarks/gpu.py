@@ -4,7 +4,8 @@
     python benchmarks/gpu.py step memory     # parts of it
     XLA_FLAGS=--xla_gpu_autotune_level=4 python benchmarks/gpu.py run --policies RMS,Dropout --horizon 4000
 
-A step is what `torch_step.py` describes, for 50 and for 200 trials at once. Its limit is whichever of three floors is
+A step is what `torch_step.py` describes, for 50 and for 200 trials at once, by the plain path (`training_kernel.py` has
+the fused kernel). Its limit is whichever of three floors is
 highest: arithmetic at the machine's TF32 rate, memory traffic at its bandwidth, and the launches of the kernels in the
 compiled loop. Rates are those of an H200; goals are for it. Missed goals are said, not punished.
 """
@@ -73,9 +74,9 @@ def verdict(value: float, goal: float | None, unit: str) -> str:
 def step(seconds: float) -> None:
     print(f"One training step, batch {BATCH}, {CONTEXT_DIM}–{HIDDEN}–{HIDDEN}–{NUM_ACTIONS}")
     for trials, goal in STEP_GOALS.items():
-        program, _ = training_program(trials, STEPS)
+        program, _ = training_program(trials, STEPS, training_kernel="plain")
         kernels = kernels_in_loop(program)
-        took = ours(trials, STEPS, seconds)
+        took = ours(trials, STEPS, seconds, training_kernel="plain")
         limits = floors(trials, kernels)
         parts = ", ".join(f"{cause} {floor:.0f}" for cause, floor in limits.items())
         print(f"  {trials:4d} trials {took:7.1f} µs   {verdict(took, goal, 'µs')}")

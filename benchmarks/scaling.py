@@ -25,7 +25,10 @@ from typing import Any
 DEVICES, PROCESSES = (1, 2, 4, 8), (1, 2)
 POLICY, PROBLEM, HORIZON = "LinFullPost", "wheel-0.5", 2000
 STRONG, WEAK = 48, 12  # trials in all, and on each device
-CELLS = [f"LinFullPost[prior_precision={value}.0]" for value in range(1, 7)]
+CELLS = {  # kind: policies, trials and steps; a linear cell takes less time than a process to start, a network longer
+    "short": ([f"LinFullPost[prior_precision={value}.0]" for value in range(1, 7)], 50, 20_000),
+    "long": ([f"RMS[gradient_clip={value}.0]" for value in range(1, 5)], 2, 2_000),
+}
 
 
 def worker(trials: int) -> None:
@@ -54,9 +57,10 @@ def on_devices(devices: int, trials: int) -> dict[str, Any]:
     return json.loads(subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout)
 
 
-def in_processes(processes: int, folder: Path) -> float:
-    """Seconds of six cells that need one compilation, which is in the cache after the first time."""
-    options = ["--policies", ",".join(CELLS), "--problems", PROBLEM, "--trials", "50", "--horizon", "20000"]
+def in_processes(processes: int, kind: str, folder: Path) -> float:
+    """Seconds of cells that need one compilation, which is in the cache after the first time."""
+    names, trials, steps = CELLS[kind]
+    options = ["--policies", ",".join(names), "--problems", PROBLEM, "--trials", str(trials), "--horizon", str(steps)]
     engine = ["--engine", "processes", "--processes", str(processes), "--out", str(folder / str(processes))]
     began = time.perf_counter()
     subprocess.run(
@@ -89,13 +93,17 @@ def main() -> None:
                 )
     with tempfile.TemporaryDirectory() as folder:
         os.environ["SHOWDOWN_CACHE"] = f"{folder}/cache"
-        in_processes(1, Path(folder) / "warm")
-        times = {count: in_processes(count, Path(folder)) for count in PROCESSES}
+        times: dict[str, dict[int, float]] = {}
+        for kind in CELLS:
+            in_processes(1, kind, Path(folder) / "warm")
+            times[kind] = {count: in_processes(count, kind, Path(folder) / kind) for count in PROCESSES}
     if asked.json:
         print(json.dumps({"devices": rows, "processes": times, "load": os.getloadavg()[0]}))
     else:
-        for count, seconds in times.items():
-            print(f"{count} processes, {len(CELLS)} cells: {seconds:.1f} s, model {times[1] / min(count, cores):.1f} s")
+        for kind, by_count in times.items():
+            for count, seconds in by_count.items():
+                model = by_count[1] / min(count, cores)
+                print(f"{count} processes, {len(CELLS[kind][0])} {kind} cells: {seconds:.1f} s, model {model:.1f} s")
         print(
             f"load {os.getloadavg()[0]:.1f}; the numbers of strong scaling are {'DIFFERENT' if different else 'equal'}"
         )

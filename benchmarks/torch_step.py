@@ -72,7 +72,7 @@ def training_program(trials: int, steps: int, **fields: Any) -> tuple[Any, tuple
     return jax.jit(train).lower(*arguments).compile(), arguments
 
 
-def ours(trials: int, steps: int, seconds: float) -> float:
+def ours(trials: int, steps: int, seconds: float, **fields: Any) -> float:
     """Microseconds per step of all trials together, divided between threads as the loop divides them."""
     import jax
 
@@ -80,7 +80,7 @@ def ours(trials: int, steps: int, seconds: float) -> float:
     from showdown.policies.greedy_network import GreedyNetwork
 
     lanes = cores_at_play(GreedyNetwork(), trials)
-    program, arguments = training_program(trials // lanes, steps)
+    program, arguments = training_program(trials // lanes, steps, **fields)
     with ThreadPoolExecutor(lanes) as pool:
 
         def train(_: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -123,11 +124,11 @@ def test_without_a_gpu_it_says_so():
         ({"hidden_layers": (128, 100)}, False),
         ({"hidden_layers": (7,)}, False),
         ({"layer_norm": True}, False),
-        ({"batch_size": 100}, False),
+        ({"batch_size": 192}, False),
         ({"training_precision": "highest"}, False),
     ],
 )
-def test_what_the_kernel_can_train(changed, possible):
+def test_what_the_kernel_can_train(changed, possible, monkeypatch):
     policy = replace(POLICY, training_kernel="fused", **changed)
     fit = jax.eval_shape(lambda key: policy.init(key, SPEC), KEYS[0])
     if possible:
@@ -136,6 +137,18 @@ def test_what_the_kernel_can_train(changed, possible):
         with pytest.raises(UsageError, match="two hidden layers"):
             policy.fuses(fit)
     assert not replace(policy, training_kernel="plain").fuses(fit)
+    assert not replace(policy, training_kernel="auto").fuses(fit)
+    monkeypatch.setattr(fused_training, "pays", lambda: True)
+    assert replace(policy, training_kernel="auto").fuses(fit) == possible
+
+
+@pytest.mark.parametrize(
+    ("backend", "capability", "pays"), [("gpu", "9.0", True), ("gpu", "8.0", False), ("cpu", "", False)]
+)
+def test_it_is_taken_by_itself_on_the_gpus_it_was_measured_on(backend, capability, pays, monkeypatch):
+    monkeypatch.setattr(jax, "default_backend", lambda: backend)
+    monkeypatch.setattr(jax, "local_devices", lambda: [SimpleNamespace(compute_capability=capability)])
+    assert fused_training.pays() == pays
 
 
 def test_dropout_is_trained_by_the_plain_path():

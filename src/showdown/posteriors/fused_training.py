@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -36,7 +37,7 @@ Sizes = tuple[tuple[int, int], ...]  # (inputs, outputs) of each layer
 UNITS = 128  # of a padded hidden layer
 OUTPUTS = 16  # of the padded last layer
 WIDTH = 64  # of padded contexts
-ROWS = 128, 64  # examples at a time, the first that divides a batch: 128 just fit into the registers with the gradients
+ROWS = 128  # examples at a time: as many as fit into the registers with the gradients
 WARPS = 8
 STEPS_AT_ONCE = 20  # at most, of which the batches are drawn together
 SMALLEST = 2.0**-8  # smaller contexts are not scaled up to one: the one that follows them would leave the range
@@ -44,10 +45,10 @@ HEADROOM = 2.0**-4  # errors are scaled to at most 32: what is propagated back m
 NUM_DATA = 6  # arguments of the kernel before weights and mean squares
 LIMITS = (
     f"trains with the precision of TF32, without layer norm or dropout: two hidden layers of at most {UNITS - 1} "
-    f"units, at most {WIDTH - 1} features and {OUTPUTS} actions, and batches of a multiple of {ROWS[-1]}"
+    f"units, at most {WIDTH - 1} features and {OUTPUTS} actions, and batches of a multiple of {ROWS}"
 )
 
-TrainingKernel = Literal["plain", "fused"]
+TrainingKernel = Literal["auto", "plain", "fused"]
 
 
 class Padded(NamedTuple):
@@ -64,7 +65,15 @@ def fits(parameters: Network, batch_size: int) -> bool:
         return False
     (features, units), (_, upper_units), (_, num_actions) = (layer.weights.shape[-2:] for layer in parameters)
     room = features < WIDTH and units < UNITS and upper_units < UNITS and num_actions <= OUTPUTS
-    return room and batch_size % ROWS[-1] == 0
+    return room and batch_size % ROWS == 0
+
+
+def pays() -> bool:
+    """Whether this process has the GPU for which the kernel was written and measured, and a JAX that compiles it."""
+    if jax.default_backend() != "gpu":
+        return False
+    capability = getattr(jax.local_devices()[0], "compute_capability", "")
+    return str(capability).startswith("9.") and find_spec("jax.experimental.pallas.triton") is not None  # Hopper
 
 
 def train(
@@ -181,14 +190,13 @@ def _kernel(contexts, scales, actions, rewards, rates, limit, *arrays, sizes, ba
 def _gradients(contexts, scales, actions, rewards, operands, step, rounding):
     """Of the mean squared error of one batch, in the shapes of the weights."""
     batch = rewards.shape[1]
-    rows = next(size for size in ROWS if batch % size == 0)
     first, second, last = (operand[...] for operand in operands)  # held in shared memory
-    action = jax.lax.broadcasted_iota(jnp.int32, (rows, OUTPUTS), 1)
+    action = jax.lax.broadcasted_iota(jnp.int32, (ROWS, OUTPUTS), 1)
 
     def add(block, state):
         """The gradients are sums in a unit, a power of two, which grows with the largest error so far."""
         unit_before, *sums = state
-        examples = pl.ds(block * rows, rows)
+        examples = pl.ds(block * ROWS, ROWS)
         inputs = contexts[step, examples, :]
         scale, played, reward = (each[step, examples][:, None] for each in (scales, actions, rewards))
         lower = rounding.relu(_product(inputs, first))
@@ -205,7 +213,7 @@ def _gradients(contexts, scales, actions, rewards, operands, step, rounding):
         return unit, first_sum, second_sum, last_sum
 
     zeros = (jnp.zeros(operand.shape, jnp.float32) for operand in operands)
-    unit, *sums = jax.lax.fori_loop(0, batch // rows, add, (jnp.float32(2.0**-100), *zeros))
+    unit, *sums = jax.lax.fori_loop(0, batch // ROWS, add, (jnp.float32(2.0**-100), *zeros))
     return [part * (unit * (2.0 / batch)) for part in sums]
 
 
