@@ -132,14 +132,30 @@ def test_what_the_kernel_can_train(changed, possible, monkeypatch):
     policy = replace(POLICY, training_kernel="fused", **changed)
     fit = jax.eval_shape(lambda key: policy.init(key, SPEC), KEYS[0])
     if possible:
-        assert policy.fuses(fit)
+        assert policy.fuses(fit, policy.batch_size)
     else:
         with pytest.raises(UsageError, match="two hidden layers"):
-            policy.fuses(fit)
-    assert not replace(policy, training_kernel="plain").fuses(fit)
-    assert not replace(policy, training_kernel="auto").fuses(fit)
+            policy.fuses(fit, policy.batch_size)
+    assert not replace(policy, training_kernel="plain").fuses(fit, policy.batch_size)
+    assert not replace(policy, training_kernel="auto").fuses(fit, policy.batch_size)
     monkeypatch.setattr(fused_training, "pays", lambda: True)
-    assert replace(policy, training_kernel="auto").fuses(fit) == possible
+    assert replace(policy, training_kernel="auto").fuses(fit, policy.batch_size) == possible
+
+
+@pytest.mark.parametrize(
+    ("features", "actions", "dtype", "possible"),
+    [(63, 16, "float32", True), (64, 16, "float32", False), (63, 17, "float32", False), (5, 3, "float64", False)],
+)
+def test_what_else_the_kernel_has_room_for(features, actions, dtype, possible):
+    sizes = network.layer_sizes(features, (100, 100), actions)
+    layers = (network.Layer(*(jax.ShapeDtypeStruct(shape, dtype) for shape in (size, size[1:]))) for size in sizes)
+    assert fused_training.fits(tuple(layers), 512) == possible
+
+
+def test_batches_that_a_subclass_draws_otherwise_are_trained_by_the_plain_path(monkeypatch):
+    monkeypatch.setattr(fused_training, "pays", lambda: True)
+    monkeypatch.setattr(GreedyNetwork, "batches", lambda self, history: lambda key: history.sample(key, 100))
+    jax.eval_shape(refit(POLICY), CONTEXTS, REWARDS)  # the kernel would say that there is no GPU
 
 
 @pytest.mark.parametrize(
@@ -149,12 +165,14 @@ def test_it_is_taken_by_itself_on_the_gpus_it_was_measured_on(backend, capabilit
     monkeypatch.setattr(jax, "default_backend", lambda: backend)
     monkeypatch.setattr(jax, "local_devices", lambda: [SimpleNamespace(compute_capability=capability)])
     assert fused_training.pays() == pays
+    with jax.default_device(jax.devices("cpu")[0]):
+        assert not fused_training.pays()
 
 
 def test_dropout_is_trained_by_the_plain_path():
     policy = Dropout(hidden_layers=(7, 6), training_kernel="fused")
     with pytest.raises(UsageError, match="dropout"):
-        policy.fuses(jax.eval_shape(lambda key: policy.init(key, SPEC), KEYS[0]))
+        policy.fuses(jax.eval_shape(lambda key: policy.init(key, SPEC), KEYS[0]), policy.batch_size)
 
 
 def test_the_choice_is_no_part_of_the_identity_and_not_searched():

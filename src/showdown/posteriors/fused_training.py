@@ -44,8 +44,8 @@ SMALLEST = 2.0**-8  # smaller contexts are not scaled up to one: the one that fo
 HEADROOM = 2.0**-4  # errors are scaled to at most 32: what is propagated back may be 2,000 times larger
 NUM_DATA = 6  # arguments of the kernel before weights and mean squares
 LIMITS = (
-    f"trains with the precision of TF32, without layer norm or dropout: two hidden layers of at most {UNITS - 1} "
-    f"units, at most {WIDTH - 1} features and {OUTPUTS} actions, and batches of a multiple of {ROWS}"
+    "trains networks of float32 with the precision of TF32, without layer norm or dropout: two hidden layers of at "
+    f"most {UNITS - 1} units, at most {WIDTH - 1} features and {OUTPUTS} actions, and batches of a multiple of {ROWS}"
 )
 
 TrainingKernel = Literal["auto", "plain", "fused"]
@@ -60,8 +60,10 @@ class Padded(NamedTuple):
 
 
 def fits(parameters: Network, batch_size: int) -> bool:
-    """Whether the kernel can train this network: two hidden layers, no layer norm, sizes within the padded ones."""
+    """Whether the kernel can train this network: float32, two hidden layers, no layer norm, sizes within the padded."""
     if len(parameters) != 3 or any(layer.scale is not None for layer in parameters):
+        return False
+    if parameters[0].weights.dtype != jnp.float32:  # where a user turned on `jax_enable_x64`
         return False
     (features, units), (_, upper_units), (_, num_actions) = (layer.weights.shape[-2:] for layer in parameters)
     room = features < WIDTH and units < UNITS and upper_units < UNITS and num_actions <= OUTPUTS
@@ -72,7 +74,8 @@ def pays() -> bool:
     """Whether this process has the GPU for which the kernel was written and measured, and a JAX that compiles it."""
     if jax.default_backend() != "gpu":
         return False
-    capability = getattr(jax.local_devices()[0], "compute_capability", "")
+    chosen = jax.config.jax_default_device  # type: ignore[attr-defined]  # by the user, who may have chosen a CPU
+    capability = getattr(chosen or jax.local_devices()[0], "compute_capability", "")
     return str(capability).startswith("9.") and find_spec("jax.experimental.pallas.triton") is not None  # Hopper
 
 

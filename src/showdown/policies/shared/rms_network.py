@@ -66,7 +66,7 @@ class RMSNetwork(NeuralPolicy):
         start = role_key(key, "train"), fit, self.training_steps
         rate = partial(training.decayed, self.learning_rate, self.learning_rate_decay)
         with training.precision_scope(self.training_precision):
-            if self.fuses(fit):
+            if self.fuses(fit, jax.eval_shape(draw, key).rewards.shape[0]):
                 fit = fused_training.train(*start, draw=draw, rate=rate, gradient_clip=self.gradient_clip)
             else:
                 direction = training.rms_direction(self.gradient_clip)
@@ -75,10 +75,10 @@ class RMSNetwork(NeuralPolicy):
             error = loss(role_key(key, "check"), fit.parameters, batch)
         return fit._replace(parameters=training.or_nan_if_diverged(fit.parameters, error, batch.rewards))
 
-    def fuses(self, fit: Fit) -> bool:
+    def fuses(self, fit: Fit, batch_size: int) -> bool:
         """Whether the fused kernel trains it: it knows one kind of network, one loss and one precision."""
         known = type(self).predict is RMSNetwork.predict and self.training_precision == "default"
-        possible = known and fused_training.fits(fit.parameters, self.batch_size)
+        possible = known and fused_training.fits(fit.parameters, batch_size)
         if self.training_kernel == "fused" and not possible:
             raise UsageError(f"training_kernel=fused {fused_training.LIMITS}")
         wanted = self.training_kernel == "fused" or (self.training_kernel == "auto" and fused_training.pays())
