@@ -7,8 +7,9 @@ operations) is fitted to its own cells; a policy without any takes the rates of 
 linear policies, of which no cells are kept, take the microseconds per step of docs/performance.md. Cells are given out
 longest first to the GPU that is free, one at a time.
 
-Most of the measured cells shared their GPU with up to seven others, so a cell alone takes less: the hours are an upper
-bound. What eight processes on one GPU gained is in docs/performance.md (a factor of 1.6 to 1.7).
+Most of the measured cells shared their GPU with up to seven others, so a cell alone takes less, and networks that
+now train in one kernel did not. What eight processes on one GPU gained is in docs/performance.md (a factor of 1.6 to
+1.7).
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ RESULTS = Path(__file__).parents[1] / "docs" / "results"
 STORES = ("neural", "gaussian-process", "readings")
 DEVICE = "NVIDIA H200"
 LINEAR_STEP_MICROSECONDS = {  # of all 50 trials: docs/performance.md, LinFullPost
-    "wheel-0.5": 15,
-    "statlog": 20,
-    "mushroom": 31,
-    "adult": 41,
-    "covertype": 46,
+    "wheel-0.5": 20,
+    "statlog": 31,
+    "mushroom": 35,
+    "adult": 49,
+    "covertype": 43,
 }
 GPUS = (1, 8, 64)
 SPECS = {"song": ProblemSpec(90, 10)}  # of problems whose data may be missing here

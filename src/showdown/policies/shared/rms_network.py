@@ -34,7 +34,7 @@ class RMSNetwork(NeuralPolicy):
     initial_scale: float = param(0.3, "initial weights are uniform on ± this", positive, log(0.01, 1))
     layer_norm: bool = param(False, "normalise the units of each hidden layer")
     training_kernel: TrainingKernel = param(
-        "auto", "fused: all steps in one kernel of a Hopper GPU; plain; auto: fused where it can be", identity=False
+        "auto", "fused: by one kernel of a Hopper GPU; plain; auto: fused where it can be", identity=False
     )
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> Fit:
