@@ -137,9 +137,9 @@ def test_what_the_kernel_can_train(changed, possible, monkeypatch):
         with pytest.raises(UsageError, match="two hidden layers"):
             policy.fuses(fit, policy.batch_size)
     assert not replace(policy, training_kernel="plain").fuses(fit, policy.batch_size)
-    assert not replace(policy, training_kernel="auto").fuses(fit, policy.batch_size)
-    monkeypatch.setattr(fused_training, "pays", lambda: True)
-    assert replace(policy, training_kernel="auto").fuses(fit, policy.batch_size) == possible
+    for pays in (False, True):
+        monkeypatch.setattr(fused_training, "pays", lambda pays=pays: pays)
+        assert replace(policy, training_kernel="auto").fuses(fit, policy.batch_size) == (pays and possible)
 
 
 @pytest.mark.parametrize(
