@@ -37,7 +37,7 @@ from showdown.problem import Problem, ProblemSpec
 from showdown.problems.linear import Linear
 from showdown.simulate import simulate
 
-FORMAT = 1  # of the file; to be raised when its numbers mean something else
+FORMAT = 2  # of the file; to be raised when its numbers mean something else
 TARGET_SECONDS = 0.5  # of one short run, by the rough count
 BEGINNINGS = 4  # episodes that are timed together
 LARGEST_CONTEXT = 128  # that is measured; more of it is more of the same products
