@@ -84,7 +84,7 @@ def test_a_calibration_is_kept_and_used(tmp_path, monkeypatch):
     for place, name, value in (
         (calibrate, "this_machine", lambda: "abacus"),
         (calibrate, "__version__", "9.9.9"),
-        (calibrate, "FORMAT", 2),
+        (calibrate, "FORMAT", calibrate.FORMAT + 1),
         (calibrate.jax, "__version__", "9.9.9"),
     ):
         with monkeypatch.context() as changed:
