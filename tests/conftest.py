@@ -21,7 +21,7 @@ import typer.main
 from showdown.bench import record_file
 from showdown.bench.cell import Cell, identity_hash
 from showdown.bench.store import Store
-from showdown.play.compile_once import forget_all
+from showdown.play import compile_once
 from showdown.policies import policies
 from showdown.problem import ProblemSpec
 from showdown.problems import problems
@@ -41,7 +41,7 @@ def pytest_runtest_teardown(item):
     _finished += 1
     maps = Path("/proc/self/maps")
     if _finished % CHECK_EVERY == 0 and maps.exists() and maps.read_bytes().count(b"\n") > MOST_MAPS:
-        forget_all()
+        compile_once.forget_all()
         jax.clear_caches()
 
 
@@ -188,3 +188,10 @@ def write_tuning():
         return path
 
     return write
+
+
+@pytest.fixture
+def compiled_quickly(monkeypatch):
+    """Without the passes of LLVM, which take most of the time of these tests. Whether a policy learns or diverges does
+    not hang on the last bit; what does is tested on programs as users have them."""
+    monkeypatch.setattr(compile_once, "_options", lambda: {"xla_backend_optimization_level": 0})

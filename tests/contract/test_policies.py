@@ -13,7 +13,6 @@ from showdown.bench.engines.local import Local
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
 from showdown.config import all_fields, core
-from showdown.play import compile_once
 from showdown.policies import policies
 from showdown.policies.linear import LinearGreedy
 from showdown.simulate import simulate
@@ -83,13 +82,6 @@ def on_one_worker(names: list[str]) -> list:
     for name, structure in structures.items():
         first.setdefault(structure, "toy-" + name.replace("@", "-"))  # xdist splits at an @
     return [pytest.param(name, marks=pytest.mark.xdist_group(first[structures[name]])) for name in names]
-
-
-@pytest.fixture
-def compiled_quickly(monkeypatch):
-    """Without the passes of LLVM, which take most of the time of these tests. Whether a policy learns or diverges does
-    not hang on the last bit; what does is tested on programs as users have them."""
-    monkeypatch.setattr(compile_once, "_options", lambda: {"xla_backend_optimization_level": 0})
 
 
 @pytest.mark.usefixtures("compiled_quickly")

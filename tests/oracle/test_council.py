@@ -62,7 +62,8 @@ def same_keys(monkeypatch):
     monkeypatch.setattr("showdown.play.setting.problem_identity", lambda problem: "units")
 
 
-def test_no_unit_changes_an_action_and_it_learns_what_its_linear_member_cannot(same_keys):
+@pytest.mark.usefixtures("same_keys", "compiled_quickly")
+def test_no_unit_changes_an_action_and_it_learns_what_its_linear_member_cannot():
     policy = WarmUp(inner=small())
     plain = simulate(policy, Units(), trials=1, seed=0)
     at_random = Units().horizon * (1 - (1 + 0 + 0.4) / 3)  # expected regret
