@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pandas as pd
 
-from showdown.analysis.cautions import Caution, FewProblems, FewTrials, UnequalCoverage, UnsharedProblems
+from showdown.analysis.cautions import Caution, FewProblems
 from showdown.analysis.facts import Facts
 from showdown.analysis.measured import measured
 from showdown.analysis.over_problems import problems_needed
-from showdown.analysis.validity import catching_up, cautions, few_trials, no_times, unequal_coverage
+from showdown.analysis.validity import about_play, catching_up, few_trials, no_times, unequal_coverage
 from showdown.analysis.verdict import Verdict, verdict
 from showdown.metrics import MAIN, metric_named
 
@@ -43,7 +43,8 @@ def judge(
     found = verdict(rows, metric, expected=expected, seconds=seconds, no_times=refused)
     asked = metric_named(metric)
     held = rows if asked.cell else measured(rows, asked, expected).frame
-    return replace(found, warnings=tuple(map(str, _cautions(held, facts, found))))
+    of_cells = held.drop_duplicates(["policy", "problem"])  # whose trials are not looked at any more
+    return replace(found, warnings=tuple(map(str, _cautions(of_cells, facts, found))))
 
 
 def _cautions(rows: pd.DataFrame, facts: Facts, found: Verdict) -> list[Caution]:
@@ -51,8 +52,7 @@ def _cautions(rows: pd.DataFrame, facts: Facts, found: Verdict) -> list[Caution]
     meant = rows[rows["problem"].isin(found.problems) & ~rows["policy"].isin(found.left_out)]
     leading = meant if found.best is None else meant[meant["policy"].isin(found.ties)]
     # few trials are enough for a policy that they put clearly behind, and coverage is about all policies
-    others = FewTrials | UnequalCoverage | UnsharedProblems
-    doubts = [caution for caution in cautions(meant, facts) if not isinstance(caution, others)]
+    doubts = about_play(meant, facts)
     doubts += [caution for caution in (few_trials(leading), *unequal_coverage(rows)) if caution.items]
     methods, needed = len(found.rivals) + 1, problems_needed(max(2, len(found.rivals) + 1))
     if found.best is not None and 1 < len(found.problems) < needed:

@@ -43,10 +43,14 @@ FURTHER = 3  # times the steps played: how far curves are extrapolated where not
 def cautions(frame: pd.DataFrame, facts: Facts | None = None) -> list[Caution]:
     """About the cells of a frame, one per (policy, problem); without facts only what the frame says."""
     cells = _cells(frame)
-    found: list[Caution] = []
-    if facts is not None:
-        found += [_short(cells, facts), _bending(cells, facts), _warm_up(cells, facts)]
-    found += [_few_trials(cells), *_unequal(cells)]
+    found = about_play(frame, facts) if facts is not None else []
+    return [*found, *(caution for caution in (_few_trials(cells), *_unequal(cells)) if caution.items)]
+
+
+def about_play(frame: pd.DataFrame, facts: Facts) -> list[Caution]:
+    """About how the cells were played, each by itself."""
+    cells = _cells(frame)
+    found = _short(cells, facts), _bending(cells, facts), _warm_up(cells, facts)
     return [caution for caution in found if caution.items]
 
 

@@ -132,23 +132,33 @@ class Reader:
             return content
         return None
 
-    def frame(self) -> pd.DataFrame:
-        """One row per (cell, trial) of every done cell; NaN in the columns of metrics that it does not hold."""
+    def frame(self, records: list[Record] | None = None) -> pd.DataFrame:
+        """One row per (cell, trial) of every done cell; NaN in the columns of metrics that it does not hold.
+
+        `records` are those of `cells`, for who has just read them.
+        """
         numbers = ["trial", *per_trial()]
-        records, parts = [], []
-        for record in self.cells():
+        kept, tables = [], []
+        for record in self.cells() if records is None else records:
             table = self.trials(record) if record.is_done and record.cell not in self.damaged else None
             if table is not None:
-                records.append(_row(record))
-                parts.append(table.reindex(columns=numbers))
+                kept.append(_row(record))
+                tables.append(table)
         if self.damaged:
             counted = f"{len(self.damaged)} damaged {'cell was' if len(self.damaged) == 1 else 'cells were'} left out"
             self.warnings.append(f"{counted}; the `showdown run` that made them plays them again")
-        if not parts:
+        if not tables:
             return pd.DataFrame(columns=[*_CELL_COLUMNS, _CONCURRENT, *numbers])
-        rows = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-        cells = pd.DataFrame(records, columns=[*_CELL_COLUMNS, _CONCURRENT]).iloc[rows].reset_index(drop=True)
-        return pd.concat([cells, pd.concat(parts, ignore_index=True)], axis=1)
+        rows = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
+        cells = pd.DataFrame(kept, columns=[*_CELL_COLUMNS, _CONCURRENT]).iloc[rows].reset_index(drop=True)
+        return pd.concat([cells, pd.DataFrame({name: _column(tables, name) for name in numbers})], axis=1)
+
+
+def _column(tables: list[pd.DataFrame], name: str) -> np.ndarray:
+    """One column of all tables; many times as fast as putting the tables together."""
+    return np.concatenate(
+        [table[name].to_numpy() if name in table else np.full(len(table), np.nan) for table in tables]
+    )
 
 
 def _row(record: Record) -> dict[str, Any]:

@@ -26,10 +26,11 @@ def collect(directory: Any, *, command: str, title: str = "", docs: str = "") ->
     """All that the page shows of the store in `directory`; `command` is what made the page, `docs` where the
     documentation is (an address to which the names of its pages are appended)."""
     store = Store(directory)
-    # plain objects, on which look-ups are many times faster
-    frame = store.frame().astype(dict.fromkeys(["cell", "policy", "problem"], object))
-    warnings = list(store.warnings)  # which `cells` starts anew
     records = store.cells()
+    frame = store.frame(records)
+    texts = frame.select_dtypes(exclude=["number", "bool"]).columns
+    frame = frame.astype(dict.fromkeys(texts, object))  # plain objects, on which look-ups are many times faster
+    warnings = list(store.warnings)
     if not records:
         raise UsageError(f"{directory} holds no cell to report; `showdown run --out {directory}` makes some")
     by_cell = {record.cell: record for record in records}
