@@ -19,7 +19,7 @@ import jax
 
 from showdown.bench.suite import load_suite
 from showdown.play import programs
-from showdown.play.compile_once import forget_all
+from showdown.play.compile_once import Job, compile_ahead, forget_all, is_known
 from showdown.play.setting import prepare
 from showdown.policies import policies
 from showdown.problems import problems
@@ -45,20 +45,19 @@ def of_presets(names: list[str], problem: str, trials: int) -> None:
 
 def of_suite(name: str, but: list[str]) -> None:
     suite = load_suite(name)
-    counts, seconds, seen = Counter[str](), defaultdict[str, list[float]](lambda: [0.0, 0.0]), set()
+    counts, seconds = Counter[str](), defaultdict[str, list[float]](lambda: [0.0, 0.0])
     for problem in suite.problems:
         for policy in suite.policies:
             if policy in but:
                 continue
             setting = prepare(policies.get(policy), problems.get(problem), trials=suite.trials)
             for part, job in programs.jobs(setting, suite.trials).items():
-                if job.key in seen:
+                if is_known(job):
                     continue
-                seen.add(job.key)
                 began = time.process_time()
                 lowered = job.lower()
                 traced = time.process_time()
-                lowered.compile()
+                compile_ahead(Job(job.key, lambda lowered=lowered: lowered))  # with the options of play
                 counts[part] += 1
                 seconds[part][0] += traced - began
                 seconds[part][1] += time.process_time() - traced

@@ -5,9 +5,9 @@
     XLA_FLAGS=--xla_gpu_autotune_level=4 python benchmarks/gpu.py run --policies RMS,Dropout --horizon 4000
 
 A step is what `torch_step.py` describes, for 50 and for 200 trials at once, by the plain path (`training_kernel.py` has
-the fused kernel). Its limit is whichever of three floors is
-highest: arithmetic at the machine's TF32 rate, memory traffic at its bandwidth, and the launches of the kernels in the
-compiled loop. Rates are those of an H200; goals are for it. Missed goals are said, not punished.
+the fused kernel). Its limit is whichever of three floors is highest: arithmetic at the machine's TF32 rate, memory
+traffic at its bandwidth, and the launches of the kernels in the compiled loop. Rates are those of an H200; goals are
+for it. Missed goals are said, not punished.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from showdown.errors import MissingDataError
 from showdown.policies import policies
 from showdown.problems import problems
 from showdown.problems.rows import LabelledRows, LabelledTables, classification_tables
+from showdown.registry import split_outside_brackets
 from showdown.simulate import simulate
 from torch_step import BATCH, CONTEXT_DIM, HIDDEN, NUM_ACTIONS, ours, training_program
 
@@ -152,7 +153,7 @@ def main() -> None:
     arguments = parser.parse_args()
     known = {
         "memory": memory,
-        "run": lambda: run(arguments.policies.split(","), arguments.horizon),
+        "run": lambda: run(split_outside_brackets(arguments.policies), arguments.horizon),
         "linear": linear,
         "step": lambda: step(arguments.seconds),  # last: it autotunes, and XLA would use what it found in the others
     }

@@ -5,11 +5,13 @@
 #   benchmarks/tune_gpu.sh neural      NeuralLinear, RMS and Dropout on statlog, 64 candidates x 8 trials
 # PYTHONPATH and SHOWDOWN_DATA must name the source and the data; see docs/tuning.md.
 set -u
-export CUDA_MPS_PIPE_DIRECTORY=/tmp/mps CUDA_MPS_LOG_DIRECTORY=/tmp/mpslog
-mkdir -p /tmp/mps /tmp/mpslog; nvidia-cuda-mps-control -d 2>/dev/null
+# In a folder that git ignores and that stays, so that a second call finds the daemon, the cache and the cells.
+kept=$PWD/results
+export CUDA_MPS_PIPE_DIRECTORY=$kept/mps CUDA_MPS_LOG_DIRECTORY=$kept/mps-log
+mkdir -p "$CUDA_MPS_PIPE_DIRECTORY" "$CUDA_MPS_LOG_DIRECTORY"; nvidia-cuda-mps-control -d 2>/dev/null
 export XLA_PYTHON_CLIENT_PREALLOCATE=false
-export OPENBLAS_NUM_THREADS=1 PYTHONUNBUFFERED=1 TF_CPP_MIN_LOG_LEVEL=3 XDG_CACHE_HOME=${XDG_CACHE_HOME:-/tmp/cache}
-OUT=${OUT:-$PWD/results/tune-gpu}; STORE=${STORE:-/tmp/tuned-$1}; mkdir -p "$OUT" "$STORE"
+export OPENBLAS_NUM_THREADS=1 PYTHONUNBUFFERED=1 TF_CPP_MIN_LOG_LEVEL=3 XDG_CACHE_HOME=${XDG_CACHE_HOME:-$kept/cache}
+OUT=${OUT:-$kept/tune-gpu}; STORE=${STORE:-$kept/tuned-$1}; mkdir -p "$OUT" "$STORE"
 python=${PYTHON:-python3}
 # Only 8 files of 16 MiB come back: histories and logs, then the cells of fresh episodes. All candidates' cells stay on
 # the machine, where a second call within 30 seconds finds them and continues.

@@ -43,13 +43,16 @@ FURTHER = 3  # times the steps played: how far curves are extrapolated where not
 def cautions(frame: pd.DataFrame, facts: Facts | None = None) -> list[Caution]:
     """About the cells of a frame, one per (policy, problem); without facts only what the frame says."""
     cells = _cells(frame)
-    found = about_play(frame, facts) if facts is not None else []
+    found = _about_play(cells, facts) if facts is not None else []
     return [*found, *(caution for caution in (_few_trials(cells), *_unequal(cells)) if caution.items)]
 
 
 def about_play(frame: pd.DataFrame, facts: Facts) -> list[Caution]:
     """About how the cells were played, each by itself."""
-    cells = _cells(frame)
+    return _about_play(_cells(frame), facts)
+
+
+def _about_play(cells: list[dict[str, Any]], facts: Facts) -> list[Caution]:
     found = _short(cells, facts), _bending(cells, facts), _warm_up(cells, facts)
     return [caution for caution in found if caution.items]
 

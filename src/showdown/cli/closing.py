@@ -19,12 +19,13 @@ def closing_table(store: Store, cells: list[Cell]) -> Table | None:
     from showdown.analysis.request import Request
     from showdown.analysis.selection import select
 
-    frame = store.frame()
+    records = store.cells()
+    frame = store.frame(records)
     mine = frame[frame["cell"].isin([cell.hash for cell in cells])] if len(frame) else frame
     if mine.empty:
         return None
     mine = mine[mine["policy"].isin([cell.policy_name for cell in cells])]
-    facts = facts_of(store, store.cells(), mine["cell"])
+    facts = facts_of(store, records, mine["cell"])
     problems = list(dict.fromkeys(mine["problem"]))
     several = len(problems) > 1
     request = Request(rank=several, sort="rank" if several else problems[0])

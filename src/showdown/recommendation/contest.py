@@ -213,10 +213,11 @@ class Contest:
         """Of what is finished; with the time of a decision by policy the cheapest is named by that."""
         if not self.cells:
             return None
-        everything = self.store.frame()
+        records = self.store.cells()
+        everything = self.store.frame(records)
         own = everything["cell"].isin(self.cells) & (everything["problem"] == self.problem_name)
         frame = select(everything[own]).frame
-        facts = facts_of(self.store, self.store.cells(), frame["cell"])
+        facts = facts_of(self.store, records, frame["cell"])
         return self._with_dropped(judge(frame, facts, self.metric, decide_seconds=decide_seconds))
 
     def _with_dropped(self, found: Verdict) -> Verdict:

@@ -43,7 +43,8 @@ def compare_command(
     from showdown.problems import problems as known
 
     store = Store(directory)
-    frame = store.frame()
+    records = store.cells()
+    frame = store.frame(records)
     for warning in store.warnings:
         console.warn(warning)
     if frame.empty:
@@ -55,7 +56,7 @@ def compare_command(
     rows = select(frame if wanted is None else frame[frame["problem"].isin(wanted)], horizon=horizon, seed=seed).frame
     order = in_order(rows["problem"], wanted or known.names())  # as in tables
     rows = rows.sort_values("problem", key=lambda column: column.map(order.index), kind="stable")
-    found = head_to_head(rows, facts_of(store, store.cells(), rows["cell"]), names[0], names[1], metric)
+    found = head_to_head(rows, facts_of(store, records, rows["cell"]), names[0], names[1], metric)
     if as_json:
         console.data_json(found.to_json())
     else:

@@ -129,7 +129,7 @@ def _read(directory: Path) -> _Read:
 
     store = Store(directory)
     records = store.cells()
-    frame = store.frame()
+    frame = store.frame(records)
     for warning in store.warnings:
         console.warn(warning)
     if frame.empty:
