@@ -20,7 +20,7 @@ import jax
 from showdown.bench.suite import load_suite
 from showdown.play import programs
 from showdown.play.compile_once import Job, compile_ahead, forget_all, is_known
-from showdown.play.setting import prepare
+from showdown.play.prepared import prepare
 from showdown.policies import policies
 from showdown.problems import problems
 

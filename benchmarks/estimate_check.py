@@ -35,17 +35,17 @@ GOAL = 0.3
 
 def main() -> None:
     os.environ["SHOWDOWN_CACHE"] = tempfile.mkdtemp()
+    from showdown.basics.errors import MissingDataError
     from showdown.bench import calibrate as calibrating
     from showdown.bench.calibrate import calibrate
     from showdown.bench.cell import Cell
+    from showdown.bench.cost_model import family
     from showdown.bench.estimate import estimate_seconds
     from showdown.bench.store import Store
-    from showdown.bench.work import family
-    from showdown.errors import MissingDataError
     from showdown.play import batches
+    from showdown.play.simulate import simulate
     from showdown.policies import policies
     from showdown.problems import problems
-    from showdown.simulate import simulate
 
     if "--cpu-time" in sys.argv:
         batches.time = calibrating.time = SimpleNamespace(perf_counter=time.process_time)

@@ -23,9 +23,9 @@ import numpy as np
 from showdown.policies.gaussian_process import GaussianProcess
 from showdown.policies.shared.process import ProcessPolicy
 from showdown.policies.sparse_gaussian_process import SparseGaussianProcess
-from showdown.policy import Batch, History
 from showdown.posteriors import float64, inverse_factor
-from showdown.problem import ProblemSpec
+from showdown.protocol.policy import Batch, History
+from showdown.protocol.problem import ProblemSpec
 
 
 def rows(count: int, dim: int, num_actions: int) -> Batch:

@@ -20,13 +20,13 @@ from typing import Any
 import jax
 import numpy as np
 
+from showdown.basics.errors import MissingDataError
 from showdown.config import config
-from showdown.errors import MissingDataError
+from showdown.config.registry import split_outside_brackets
+from showdown.play.simulate import simulate
 from showdown.policies import policies
 from showdown.problems import problems
 from showdown.problems.rows import LabelledRows, LabelledTables, classification_tables
-from showdown.registry import split_outside_brackets
-from showdown.simulate import simulate
 from torch_step import BATCH, CONTEXT_DIM, HIDDEN, NUM_ACTIONS, ours, training_program
 
 STEPS = 1000  # per timed training

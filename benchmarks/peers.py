@@ -28,9 +28,9 @@ import numpy as np
 from peer_worker import COMPARED_STEPS, NUM_ACTIONS
 from showdown import __version__
 from showdown.config import config
+from showdown.play.simulate import simulate
 from showdown.policies import policies
 from showdown.problems.rows import LabelledRows, LabelledTables
-from showdown.simulate import simulate
 
 ROWS, CONTEXT_DIM = 43_500, 9
 TRIALS = 50

@@ -24,14 +24,14 @@ import numpy as np
 from scipy.optimize import nnls
 
 from showdown.bench.cell import Cell
+from showdown.bench.cost_model import Rates, Work, counted, family, work_of
 from showdown.bench.plan import plan
 from showdown.bench.store import Store
 from showdown.bench.suite import load_suite
-from showdown.bench.work import Rates, Work, counted, family, work_of
 from showdown.config import all_fields
 from showdown.policies import policies
-from showdown.problem import ProblemSpec
 from showdown.problems import problems
+from showdown.protocol.problem import ProblemSpec
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 STORES = ("neural", "gaussian-process", "readings")

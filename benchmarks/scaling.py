@@ -38,9 +38,9 @@ def worker(trials: int) -> None:
     import jax
     import numpy as np
 
+    from showdown.play.simulate import simulate
     from showdown.policies import policies
     from showdown.problems import problems
-    from showdown.simulate import simulate
 
     policy, problem = policies.get(POLICY), replace(problems.get(PROBLEM), horizon=HORIZON)
     runs = [simulate(policy, problem, trials=trials) for _ in range(3)]

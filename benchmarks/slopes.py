@@ -14,13 +14,13 @@ import time
 from types import SimpleNamespace
 from typing import Any
 
-from showdown.bench.work import counted
+from showdown.bench.cost_model import counted
 from showdown.config import all_fields
 from showdown.play import batches
+from showdown.play.simulate import simulate
 from showdown.policies import policies
-from showdown.problem import ProblemSpec
 from showdown.problems.linear import Linear
-from showdown.simulate import simulate
+from showdown.protocol.problem import ProblemSpec
 
 BASE = {
     "LinFullPost": {"context_dim": 60, "num_actions": 8, "horizon": 10_000, "trials": 20},

@@ -26,10 +26,10 @@ def measure(cells: int) -> dict[str, float]:
 
     from showdown.bench.cell import Cell
     from showdown.bench.store import Store
+    from showdown.play.simulate import Outcome
     from showdown.policies import policies
-    from showdown.problem import ProblemSpec
     from showdown.problems import problems
-    from showdown.simulate import Outcome
+    from showdown.protocol.problem import ProblemSpec
 
     curve = np.cumsum(np.random.default_rng(0).random((TRIALS, POINTS)), axis=1)
     columns = dict.fromkeys(("cumulative", "cumulative_expected", "simple", "simple_expected"), curve[:, -1])

@@ -51,8 +51,8 @@ def training_program(trials: int, steps: int, **fields: Any) -> tuple[Any, tuple
     import jax.numpy as jnp
 
     from showdown.policies.greedy_network import GreedyNetwork
-    from showdown.policy import History
-    from showdown.problem import ProblemSpec
+    from showdown.protocol.policy import History
+    from showdown.protocol.problem import ProblemSpec
 
     policy = GreedyNetwork(hidden_layers=(HIDDEN, HIDDEN), training_steps=steps, batch_size=BATCH, **fields)
     contexts = jax.random.normal(jax.random.key(0), (ROWS, CONTEXT_DIM))
@@ -76,7 +76,7 @@ def ours(trials: int, steps: int, seconds: float, **fields: Any) -> float:
     """Microseconds per step of all trials together, divided between threads as the loop divides them."""
     import jax
 
-    from showdown.play.room import cores_at_play
+    from showdown.play.batch_size import cores_at_play
     from showdown.policies.greedy_network import GreedyNetwork
 
     lanes = cores_at_play(GreedyNetwork(), trials)

@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 
 from showdown.analysis.with_best import difference, interval
-from showdown.errors import DivergedError
-from showdown.play.many import simulate_many
+from showdown.basics.errors import DivergedError
+from showdown.play.population import simulate_many
 from showdown.policies import policies
 from showdown.problems import problems
 from showdown.tuning.history import Entry, History

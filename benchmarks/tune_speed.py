@@ -16,10 +16,10 @@ from dataclasses import replace
 import jax
 import numpy as np
 
-from showdown.play.many import simulate_many
+from showdown.play.population import simulate_many
+from showdown.play.simulate import simulate
 from showdown.policies import policies
 from showdown.problems import problems
-from showdown.simulate import simulate
 from showdown.tuning.samplers.sobol import spread
 from showdown.tuning.space import space_of
 

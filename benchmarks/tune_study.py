@@ -14,9 +14,9 @@ import json
 import time
 from dataclasses import asdict
 
-from showdown import memory
 from showdown.bench.store import Store
-from showdown.registry import split_outside_brackets as split
+from showdown.config.registry import split_outside_brackets as split
+from showdown.play import memory
 from showdown.tuning.asked import playable, request_for
 from showdown.tuning.protocol import study
 from showdown.tuning.protocol_words import sentences, table

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from showdown.agent import Agent
-from showdown.errors import ShowdownError
+from showdown.basics.errors import ShowdownError
 from showdown.policies import policies
 from showdown.problems import table
 

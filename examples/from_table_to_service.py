@@ -26,10 +26,10 @@ import pandas as pd
 
 from showdown.agent import Agent
 from showdown.data.read_table import read_table
+from showdown.play.simulate import simulate
 from showdown.policies import policies
 from showdown.problems import table
 from showdown.recommendation import recommend
-from showdown.simulate import simulate
 
 
 def made_up(rows: int, path: Path) -> None:

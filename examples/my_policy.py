@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from showdown.config import config, log, param, positive
 from showdown.policies import policies
 from showdown.policies.wrappers import WarmUp
-from showdown.policy import Thompson
+from showdown.protocol.policy import Thompson
 
 
 class Counts(NamedTuple):

@@ -1,8 +1,8 @@
 """Fifty trials in one program: how much does exploration matter on an easy and a hard wheel?"""
 
+from showdown.play.simulate import simulate
 from showdown.policies import policies
 from showdown.problems import problems
-from showdown.simulate import simulate
 
 
 def main(trials: int = 50, horizon: int | None = None) -> None:

@@ -22,10 +22,10 @@ from showdown.bench import record_file
 from showdown.bench.cell import Cell, identity_hash
 from showdown.bench.store import Store
 from showdown.play import compile_once
+from showdown.play.simulate import Outcome
 from showdown.policies import policies
-from showdown.problem import ProblemSpec
 from showdown.problems import problems
-from showdown.simulate import Outcome
+from showdown.protocol.problem import ProblemSpec
 from showdown.testing import play, scripted
 
 MOST_MAPS = 25_000  # of the 65,530 memory areas that Linux lets a process have; every compiled program takes a few

@@ -18,10 +18,10 @@ import pandas as pd
 
 from showdown.bench.cell import Cell
 from showdown.bench.store import Store
+from showdown.play.simulate import Outcome
 from showdown.policies import policies
-from showdown.problem import ProblemSpec
 from showdown.problems import problems
-from showdown.simulate import Outcome
+from showdown.protocol.problem import ProblemSpec
 
 TRIALS = 3
 POINTS = 20

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from attacks import Score
+from showdown.basics.errors import UsageError
 from showdown.data.bandit_table import as_bandit_table
-from showdown.errors import UsageError
 
 ROWS, ACTIONS = 200, 3
 OFFSETS = [sign * 10.0**power for power in range(16) for sign in (1, -1)]

@@ -10,11 +10,11 @@ import time
 from pathlib import Path
 
 from attacks import Score, made_cell, made_outcome, made_store, rows_by_cell, write_cell
+from showdown.basics.files import TEMPORARY, sweep
 from showdown.bench.engine import Limits
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
 from showdown.bench.verify import DAMAGED, check_store
-from showdown.files import TEMPORARY, sweep
 
 # a clean process that has imported everything and is forked for each child: importing JAX takes seconds
 CONTEXT = multiprocessing.get_context("forkserver")

@@ -6,7 +6,7 @@ when it is first asked for:
     import showdown
     from showdown.policies import policies
     from showdown.problems import problems
-    from showdown.simulate import simulate
+    from showdown.play.simulate import simulate
 
     showdown.evaluate("LinFullPost", "log.csv", action="action", reward="reward", propensity="propensity")
     showdown.recommend("customers.csv", label="bought")

@@ -9,9 +9,9 @@ import pytest
 
 from attacks import downloads
 from attacks.server import CONTENT, served
+from showdown.basics.errors import MissingDataError
 from showdown.data.fetch import fetch
 from showdown.data.unix_compress import NotCompress, decompressed
-from showdown.errors import MissingDataError
 
 
 def test_damage_is_the_failure_of_one_mirror(tmp_path):

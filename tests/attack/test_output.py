@@ -7,13 +7,13 @@ import json
 import pytest
 
 from attacks import output
+from showdown.basics.errors import UsageError
 from showdown.bench.suite import load_suite
 from showdown.cli import console
 from showdown.config import override
-from showdown.errors import UsageError
+from showdown.config.registry import Registry, parse_name
 from showdown.policies import policies
 from showdown.problems.own_table import Table
-from showdown.registry import Registry, parse_name
 
 
 def test_stored_names_cannot_break_out_of_a_table(tmp_path):

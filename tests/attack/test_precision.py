@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from attacks import precision
+from showdown.basics.errors import UsageError
 from showdown.data.bandit_table import as_bandit_table
-from showdown.errors import UsageError
 from showdown.logged.read_log import read_log
 
 

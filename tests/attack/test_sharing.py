@@ -12,14 +12,14 @@ from collections import namedtuple
 import pytest
 
 from attacks import call, made_cell, sharing
+from showdown.basics.errors import ShowdownError
+from showdown.basics.files import TEMPORARY
 from showdown.bench.compile_ahead import CompileAhead
 from showdown.bench.engine import Limits
 from showdown.bench.engines.local import Local
 from showdown.bench.locks import locked
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
-from showdown.errors import ShowdownError
-from showdown.files import TEMPORARY
 
 HOLD = "import sys, time\nfrom pathlib import Path\nfrom showdown.bench.locks import locked\n" + (
     "with locked(Path(sys.argv[1])) as held:\n    print(held, flush=True)\n    time.sleep(60)\n"

@@ -21,7 +21,7 @@ import jax.numpy as jnp
 from showdown.config import config
 from showdown.config import at_least, config, param
 from showdown.policies import policies, uniform
-from showdown.policy import Policy
+from showdown.protocol.policy import Policy
 
 @config
 class {name}(Policy):
@@ -43,7 +43,7 @@ import itertools
 import jax
 import jax.numpy as jnp
 from showdown.config import config
-from showdown.problem import Problem, ProblemSpec, Round
+from showdown.protocol.problem import Problem, ProblemSpec, Round
 from showdown.problems import problems
 from showdown.testing import small
 

@@ -10,8 +10,8 @@ import sys
 
 import pytest
 
+from showdown.basics.errors import MissingDataError
 from showdown.cli import console
-from showdown.errors import MissingDataError
 from showdown.policies import policies
 from showdown.problems import problems
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from showdown.errors import UsageError
-from showdown.registry import load_file
+from showdown.basics.errors import UsageError
+from showdown.config.registry import load_file
 
 ROOT = Path(__file__).parents[2]
 

@@ -15,17 +15,17 @@ import pytest
 
 import showdown as package
 from showdown.analysis.verdict import Rival, Verdict
+from showdown.basics.errors import UsageError
 from showdown.bench.store import Store
-from showdown.errors import UsageError
 from showdown.policies import policies
 from showdown.recommendation.answer import Recommendation
 from showdown.recommendation.board import BEHIND, FAILED, IN_FRONT, NO_ROOM, OUT_OF_TIME, Board, Standing
 from showdown.recommendation.budget import Budget, seconds_of
 from showdown.recommendation.candidates import candidates
-from showdown.recommendation.contest import Contest
 from showdown.recommendation.forecast import Forecast
 from showdown.recommendation.measure import Cost
 from showdown.recommendation.recommend import _chosen as choose
+from showdown.recommendation.successive_halving import Contest
 
 LINEAR = ("--policies", "LinFullPost,LinGreedy")
 
@@ -197,7 +197,7 @@ import time
 import jax.numpy as jnp
 from showdown.config import config
 from showdown.policies import policies
-from showdown.policy import Policy
+from showdown.protocol.policy import Policy
 
 
 @config

@@ -14,14 +14,14 @@ from typer.testing import CliRunner
 
 from showdown.analysis.published import LAYOUTS
 from showdown.analysis.selection import in_order
+from showdown.basics.errors import UsageError
 from showdown.bench.cell import Cell
 from showdown.bench.store import Store
 from showdown.cli.commands import table as command
-from showdown.errors import UsageError
+from showdown.play.simulate import Outcome
 from showdown.policies import policies
-from showdown.problem import ProblemSpec
 from showdown.problems import problems
-from showdown.simulate import Outcome
+from showdown.protocol.problem import ProblemSpec
 
 PAPER_FIELDS = {"policy", "problem", "metric", "mean", "sem", "trials", "paper_mean", "paper_sem", "agrees"}
 

@@ -6,7 +6,7 @@ import jax
 import pytest
 
 from showdown.policies import policies
-from showdown.policy import Policy
+from showdown.protocol.policy import Policy
 from showdown.testing import small
 
 

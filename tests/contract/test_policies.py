@@ -13,9 +13,9 @@ from showdown.bench.engines.local import Local
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
 from showdown.config import all_fields, core
+from showdown.play.simulate import simulate
 from showdown.policies import policies
 from showdown.policies.linear import LinearGreedy
-from showdown.simulate import simulate
 from showdown.testing import POLICY_PROMISES, play, resized, scripted
 from showdown.testing.policy_promises import DIM, SPEC, random_script
 

@@ -16,7 +16,7 @@ import pytest
 
 from showdown.agent.programs import probabilities
 from showdown.policies import policies
-from showdown.policy import Policy
+from showdown.protocol.policy import Policy
 from showdown.testing import small
 from showdown.testing.policy_promises import DIM, SPEC
 
@@ -46,7 +46,7 @@ def exact(name: str) -> bool:
 def learned(policy: Policy):
     """A state after a few rewards of each action, with different means."""
     state = policy.init(jax.random.key(1), SPEC)
-    if policy.frozen:
+    if policy.learns_only_at_refits:
         return state
     contexts = jax.random.normal(jax.random.key(5), (9, DIM))
 

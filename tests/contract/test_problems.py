@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from showdown.errors import MissingDataError, UsageError
+from showdown.basics.errors import MissingDataError, UsageError
 from showdown.problems import problems
 from showdown.testing import PROBLEM_PROMISES
 from showdown.testing.problem_promises import shortened

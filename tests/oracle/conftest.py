@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from showdown.policy import History
+from showdown.protocol.policy import History
 
 
 @pytest.fixture

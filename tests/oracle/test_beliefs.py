@@ -13,11 +13,11 @@ from showdown.beliefs.features import ContextScale, PlainContexts, ScaledContext
 from showdown.beliefs.linear import GaussianLinear, StudentLinear
 from showdown.beliefs.network_features import NetworkFeatures
 from showdown.beliefs.scale_free import ScaleFreeLinear
-from showdown.keys import named_key
 from showdown.policies.shared.duel import duel
 from showdown.policies.shared.refit_beliefs import inverse_roots
 from showdown.posteriors.moments import Moments
-from showdown.problem import ProblemSpec
+from showdown.protocol.keys import named_key
+from showdown.protocol.problem import ProblemSpec
 
 ACTIONS, DIM, ROWS = 2, 3, 30
 GENERATOR = np.random.default_rng(0)

@@ -9,18 +9,18 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from showdown.basics.errors import UsageError
 from showdown.beliefs.network_features import NetworkFeatures
 from showdown.beliefs.scale_free import ScaleFreeLinear
 from showdown.config import config, from_json, param, to_json
-from showdown.errors import UsageError
-from showdown.keys import role_key
+from showdown.play.simulate import simulate
 from showdown.policies import policies
 from showdown.policies.council import Council, Member
 from showdown.policies.linear import LinearUnknownNoise
 from showdown.policies.uniform import Uniform
 from showdown.policies.wrappers import Duel, WarmUp
-from showdown.problem import Problem, ProblemSpec, Round
-from showdown.simulate import simulate
+from showdown.protocol.keys import role_key
+from showdown.protocol.problem import Problem, ProblemSpec, Round
 
 
 class Contexts(NamedTuple):
@@ -59,7 +59,7 @@ def small(**fields) -> Council:
 @pytest.fixture
 def same_keys(monkeypatch):
     """Random keys that do not depend on the units; `simulate` derives them from all fields of a problem."""
-    monkeypatch.setattr("showdown.play.setting.problem_identity", lambda problem: "units")
+    monkeypatch.setattr("showdown.play.prepared.problem_identity", lambda problem: "units")
 
 
 @pytest.mark.usefixtures("same_keys", "compiled_quickly")

@@ -18,13 +18,13 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Kernel, Matern
 from threadpoolctl import threadpool_limits
 
-from showdown.keys import named_key
 from showdown.policies.gaussian_process import GaussianProcess, ProcessState
 from showdown.policies.sparse_gaussian_process import SparseGaussianProcess
 from showdown.posteriors import float64, gaussian_process, inverse_factor, multitask_kernel
 from showdown.posteriors.gaussian_process import Points
 from showdown.posteriors.multitask_kernel import Hyperparameters
-from showdown.problem import ProblemSpec
+from showdown.protocol.keys import named_key
+from showdown.protocol.problem import ProblemSpec
 
 DIM, ACTIONS, TASK_DIM = 3, 4, 2
 COUNT, SIZE = 20, 26  # rows filled, rows in all: six stay empty

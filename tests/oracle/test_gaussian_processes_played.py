@@ -7,15 +7,15 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from showdown.basics.errors import DivergedError
 from showdown.bench.cell import Cell
 from showdown.bench.store import Store
 from showdown.config import override
-from showdown.errors import DivergedError
+from showdown.play.simulate import simulate
 from showdown.policies.gaussian_process import GaussianProcess
 from showdown.policies.sparse_gaussian_process import SparseGaussianProcess
 from showdown.policies.wrappers import WarmUp
-from showdown.policy import Policy
-from showdown.simulate import simulate
+from showdown.protocol.policy import Policy
 
 STEPS, DIM, ACTIONS, TRIALS = 36, 3, 4, 3
 SIZES = {"task_dim": 2, "refit_every": 12, "training_steps": 2, "train_until": 24}

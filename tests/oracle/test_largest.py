@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from showdown.posteriors.largest import largest, second_larger
+from showdown.posteriors.probability_of_best import largest, second_larger
 
 N = 6
 EACH = np.linspace(-32, 32, 8001)  # log odds: the tails of every law, evenly

@@ -14,7 +14,7 @@ from showdown.policies.greedy_network import GreedyNetwork
 from showdown.policies.parameter_noise import ParameterNoise, perturb, predict_perturbed, softmax_divergence
 from showdown.policies.wrappers import EpsilonGreedy
 from showdown.posteriors import gradient_noise, network
-from showdown.problem import ProblemSpec
+from showdown.protocol.problem import ProblemSpec
 
 
 @pytest.fixture

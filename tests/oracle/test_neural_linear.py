@@ -9,7 +9,7 @@ import pytest
 
 from showdown.policies.neural_linear import NeuralLinear
 from showdown.posteriors import moments, network, triangular
-from showdown.problem import ProblemSpec
+from showdown.protocol.problem import ProblemSpec
 
 DIM, WIDTH, ACTIONS = 4, 7, 3
 

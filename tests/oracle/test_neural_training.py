@@ -10,11 +10,11 @@ import pytest
 from scipy import stats
 
 from showdown.policies.greedy_network import GreedyNetwork
-from showdown.policy import Batch
 from showdown.posteriors import network, training
 from showdown.posteriors.network import Layer
 from showdown.posteriors.schedule import decaying_steps
-from showdown.problem import ProblemSpec
+from showdown.protocol.policy import Batch
+from showdown.protocol.problem import ProblemSpec
 
 SIZES = [(3, 5), (5, 4), (4, 2)]
 

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from showdown.keys import role_key
 from showdown.policies.alpha_divergence import AlphaDivergence
 from showdown.policies.bbb import BayesByBackprop
 from showdown.policies.shared.variational import Belief
-from showdown.policy import Batch
 from showdown.posteriors import network, variational
-from showdown.problem import ProblemSpec
+from showdown.protocol.keys import role_key
+from showdown.protocol.policy import Batch
+from showdown.protocol.problem import ProblemSpec
 
 DIM, ACTIONS = 3, 2
 

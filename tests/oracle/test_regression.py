@@ -16,11 +16,11 @@ from scipy import stats
 
 from showdown.beliefs.linear import LinearState
 from showdown.config import core
-from showdown.keys import named_key
 from showdown.policies import policies
 from showdown.policies.linear import LinearKnownNoise, LinearUnknownNoise
 from showdown.posteriors import regression
-from showdown.problem import ProblemSpec
+from showdown.protocol.keys import named_key
+from showdown.protocol.problem import ProblemSpec
 
 Linear: TypeAlias = LinearKnownNoise | LinearUnknownNoise
 CONTEXT_DIM, NUM_ACTIONS = 5, 3

@@ -9,17 +9,17 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from showdown.keys import named_key
 from showdown.policies.gaussian_process import GaussianProcess
 from showdown.policies.sparse_gaussian_process import SparseGaussianProcess, SparseState
-from showdown.policy import History
 from showdown.posteriors import float64, gaussian_process, inverse_factor, multitask_kernel
 from showdown.posteriors import sparse_gaussian_process as sparse
 from showdown.posteriors.gaussian_process import Points
 from showdown.posteriors.multitask_kernel import Hyperparameters
 from showdown.posteriors.regression import Regressions
 from showdown.posteriors.sparse_gaussian_process import Natural
-from showdown.problem import ProblemSpec
+from showdown.protocol.keys import named_key
+from showdown.protocol.policy import History
+from showdown.protocol.problem import ProblemSpec
 
 DIM, ACTIONS, TASK_DIM, COUNT, FEW = 3, 4, 2, 20, 6
 

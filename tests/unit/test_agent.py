@@ -17,16 +17,16 @@ import pytest
 
 from showdown.agent import Agent, Reservoir, UnknownDecisionError, Window
 from showdown.agent.background import Background
-from showdown.agent.kept_history import KeptHistory
-from showdown.agent.short_turns import short_turns
+from showdown.agent.replay_buffer import ReplayBuffer
+from showdown.basics.errors import UsageError
 from showdown.config import config
-from showdown.errors import UsageError
 from showdown.policies import policies
 from showdown.policies.uniform import Uniform
 from showdown.policies.wrappers import WarmUp
-from showdown.policy import Policy
 from showdown.problems import table
-from showdown.recommendation.recipe import write_recipe
+from showdown.protocol.policy import Policy
+from showdown.recommendation.agent_file import write_recipe
+from showdown.tricks.short_turns import short_turns
 
 DOCS = Path(__file__).parents[2] / "docs"
 DIM, ACTIONS = 2, 3
@@ -212,7 +212,7 @@ def test_a_bounded_history_keeps_its_size_and_survives_a_file(bound, first, tmp_
 def test_a_reservoir_keeps_every_row_alike():
     kept = np.zeros(40)
     for seed in range(200):
-        history = KeptHistory(1, Reservoir(10), seed, keeps=True)
+        history = ReplayBuffer(1, Reservoir(10), seed, keeps=True)
         for number in range(40):
             history.append(np.array([number], np.float32), 0, np.float32(0))
         kept[history.contexts[:, 0].astype(int)] += 1
@@ -273,7 +273,7 @@ def test_room_made_beforehand_is_used():
 
 
 def test_a_history_is_nearly_full_only_after_the_rows_it_made_room_for():
-    history = KeptHistory(1, None, 0, keeps=True)
+    history = ReplayBuffer(1, None, 0, keeps=True)
     for rows in (0, 512, 1500, 65_536):
         history.reserve(rows)
         history.count = max(rows, 512)

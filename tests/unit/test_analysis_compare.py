@@ -16,7 +16,7 @@ from showdown.analysis.compare import (
     pareto_front,
     stuck_share,
 )
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 
 
 def summary(means: dict[str, list[float]]) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from showdown.analysis.measured import measured
 from showdown.analysis.notes import LeftOut, NotKept, OtherHorizon, RankedOver, merged
 from showdown.analysis.request import Request
 from showdown.analysis.selection import select
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 from showdown.metrics import METRICS
 from showdown.report.grid import records
 

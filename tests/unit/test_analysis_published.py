@@ -10,7 +10,7 @@ import pytest
 from showdown.analysis.agreement import against, agrees, count_findings, judged
 from showdown.analysis.published import HORIZONS, RANKED_PROBLEMS, published, tables
 from showdown.analysis.ranks import mean_ranks, ranks
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 from showdown.policies import policies
 
 NUMBERS = {  # rows in each table; the paper has no GP on song and census, no Bootstrapped NN3 on covertype

@@ -7,7 +7,7 @@ import pytest
 
 from showdown.analysis.selection import in_order, require_one_cell_each, select
 from showdown.analysis.summary import summarise
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from showdown.analysis import SUMMARY
 from showdown.analysis.summary import summarise, summarise_commonest
 from showdown.analysis.time_taken import time_taken
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 from showdown.metrics import COMMONEST
 
 

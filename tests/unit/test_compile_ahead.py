@@ -14,8 +14,8 @@ from showdown.bench.compile_ahead import CompileAhead
 from showdown.bench.engine import Limits
 from showdown.play import compile_once
 from showdown.play.compile_once import Job, compile_ahead, compiled_once, is_known
+from showdown.play.simulate import simulate
 from showdown.policies import policies
-from showdown.simulate import simulate
 
 
 def doubling(key: str, began: threading.Event | None = None, go_on: threading.Event | None = None) -> Job:

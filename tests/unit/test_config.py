@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from showdown.basics.errors import UsageError
 from showdown.bench.cell import Cell
 from showdown.config import (
     Configuration,
@@ -28,7 +29,6 @@ from showdown.config import (
     strictly_between,
     to_json,
 )
-from showdown.errors import UsageError
 from showdown.policies.linear import LinearGreedy, LinearKnownNoise
 from showdown.policies.wrappers import EpsilonGreedy, WarmUp
 from showdown.problems.wheel import Wheel

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from showdown import cgroups
-from showdown.cores import cores
+from showdown.machine import cgroups
+from showdown.machine.cores import cores
 
 
 @pytest.mark.parametrize(

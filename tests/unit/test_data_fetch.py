@@ -17,13 +17,13 @@ from pathlib import Path
 
 import pytest
 
+from showdown.basics.errors import MissingDataError, UsageError
+from showdown.basics.folders import cache_folder
 from showdown.data import fetch as fetching
 from showdown.data import verify
 from showdown.data.catalogue import CATALOGUE, DataFile, Dataset
 from showdown.data.fetch import fetch
 from showdown.data.locate import find, require
-from showdown.errors import MissingDataError, UsageError
-from showdown.folders import cache_folder
 
 CONTENT = b"".join(b"%d,%d\n" % (row, row * row) for row in range(3000))
 FIXTURES = Path(__file__).parent / "fixtures"

@@ -13,8 +13,8 @@ from types import SimpleNamespace
 import jax
 import pytest
 
-from showdown import memory
-from showdown.play.room import equal
+from showdown.play import memory
+from showdown.play.batch_size import equal
 
 WORKER = Path(__file__).parent / "fixtures" / "play_on_devices.py"
 

@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from showdown.basics.errors import UsageError
 from showdown.data.encode_counts import EncodeCounts
 from showdown.data.encoder import Encoder
-from showdown.errors import UsageError
 from showdown.problems import problems, table
 
 ROWS = 300

@@ -7,16 +7,16 @@ import json
 import pytest
 
 from showdown.bench import calibrate
+from showdown.bench.cost_model import counted
 from showdown.bench.engine import Limits
 from showdown.bench.engines.local import Local
 from showdown.bench.estimate import estimate_seconds, longest_first
 from showdown.bench.plan import plan
 from showdown.bench.store import Store
 from showdown.bench.suite import Suite
-from showdown.bench.work import counted
 from showdown.config import all_fields
 from showdown.policies import policies
-from showdown.problem import ProblemSpec
+from showdown.protocol.problem import ProblemSpec
 
 
 def planned(store: Store, *policies: str, horizon: int = 20_000):

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from showdown.analysis.curves import Curve
+from showdown.basics.errors import MissingDataError, ShowdownError, UsageError
 from showdown.bench.compile_ahead import CompileAhead
 from showdown.config import override
-from showdown.errors import MissingDataError, ShowdownError, UsageError
 from showdown.policies import policies
-from showdown.policy import Thompson
 from showdown.posteriors import regression
+from showdown.protocol.policy import Thompson
 from showdown.report import figures
 from showdown.report.drawing import style
 from showdown.report.drawing.figure import Request
@@ -211,7 +211,7 @@ def test_the_qualitative_figure_takes_whatever_is_registered(monkeypatch, tmp_pa
 
     def believe(policy, points, grid, seed):
         asked.append(policy)
-        return qualitative.Believed(np.zeros((len(grid), 3)), np.ones((len(grid), 3)))
+        return qualitative.ValueThompson(np.zeros((len(grid), 3)), np.ones((len(grid), 3)))
 
     monkeypatch.setattr(qualitative, "believe", believe)
     monkeypatch.setattr(qualitative, "WANTED", ("Unheard", "RMS", "Dropout", "BBB"))

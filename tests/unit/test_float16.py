@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from showdown.posteriors import float16
+from showdown.tricks import float16
 
 VALUES = np.array(
     [[0, 1, -1, 1 / 3, 1e-8, 6e-8, 65504, 65519], [65520, 1e6, -1e6, -65520, np.inf, -np.inf, np.nan, -0.1]], np.float32

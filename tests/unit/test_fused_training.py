@@ -10,13 +10,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from showdown.basics.errors import UsageError
 from showdown.config import parameters, to_json
-from showdown.errors import UsageError
-from showdown.history import History
 from showdown.policies.dropout import Dropout
 from showdown.policies.greedy_network import GreedyNetwork
-from showdown.posteriors import fused_training, network
-from showdown.problem import ProblemSpec
+from showdown.posteriors import network
+from showdown.protocol.history import History
+from showdown.protocol.problem import ProblemSpec
+from showdown.tricks import fused_training
 
 SPEC = ProblemSpec(context_dim=5, num_actions=3)
 POLICY = GreedyNetwork(hidden_layers=(7, 6), training_steps=4, batch_size=256, gradient_clip=0.5)  # two blocks of rows

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from showdown.agent import Agent
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 from showdown.policies import policies
 
 PROGRAM = """

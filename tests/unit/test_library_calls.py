@@ -9,12 +9,12 @@ import jax.numpy as jnp
 import pytest
 
 from showdown.config import config, override
-from showdown.play import batches, room
+from showdown.play import batch_size, batches
+from showdown.play.simulate import simulate
 from showdown.policies import policies
 from showdown.policies.uniform import Uniform
 from showdown.problems import problems
 from showdown.problems.linear import Linear
-from showdown.simulate import simulate
 
 WHEEL = problems.get("wheel-0.5")
 SMALL = {"hidden_layers": (4,), "training_steps": 2, "batch_size": 8, "refit_every": 10}
@@ -43,14 +43,14 @@ print("done")
 @pytest.fixture
 def two_cores(monkeypatch):
     """Two cores for two trials each; gives how many batches are played at the same time, as a list that grows."""
-    monkeypatch.setattr(room, "cores", lambda: 2)
-    monkeypatch.setattr(room, "FEWEST", 2)
-    monkeypatch.setattr(room, "FEWEST_TRAINING", 2)
+    monkeypatch.setattr(batch_size, "cores", lambda: 2)
+    monkeypatch.setattr(batch_size, "FEWEST", 2)
+    monkeypatch.setattr(batch_size, "FEWEST_TRAINING", 2)
     play, seen = batches._play_batches, []
 
-    def watched(setting, programs, seed, parts, *rest):
+    def watched(prepared, programs, seed, parts, *rest):
         seen.append(len(parts))
-        return play(setting, programs, seed, parts, *rest)
+        return play(prepared, programs, seed, parts, *rest)
 
     monkeypatch.setattr(batches, "_play_batches", watched)
     return seen

@@ -12,9 +12,8 @@ import pytest
 from scipy.stats import binom
 
 from showdown.agent import Agent
+from showdown.basics.errors import UsageError
 from showdown.config import config, param
-from showdown.errors import UsageError
-from showdown.keys import named_key
 from showdown.logged.act_probabilities import act_probabilities
 from showdown.logged.checks import log_messages, replay_messages, weight_messages
 from showdown.logged.estimators import direct_method, doubly_robust, effective_rows, ips, snips, weights
@@ -25,7 +24,8 @@ from showdown.logged.replay_value import replay_value, usable_rows
 from showdown.logged.reward_model import fit_rewards
 from showdown.logged.simulated import Population
 from showdown.policies import policies
-from showdown.policy import Policy
+from showdown.protocol.keys import named_key
+from showdown.protocol.policy import Policy
 from showdown.testing.scripted import scripted
 
 ROWS, ACTIONS = 600, 3

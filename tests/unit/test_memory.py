@@ -11,14 +11,14 @@ import jax
 import numpy as np
 import pytest
 
-from showdown import cgroups, host_memory, memory
 from showdown.agent import Agent
-from showdown.errors import UsageError
-from showdown.play import batches
+from showdown.basics.errors import UsageError
+from showdown.machine import cgroups, host_memory
+from showdown.play import batches, memory
+from showdown.play.simulate import simulate
 from showdown.policies import policies
-from showdown.problem import ProblemSpec
 from showdown.problems import problems
-from showdown.simulate import simulate
+from showdown.protocol.problem import ProblemSpec
 
 GIB = 1 << 30
 WHEEL = problems.get("wheel-0.5")
@@ -80,7 +80,7 @@ def test_a_cgroup_that_is_full_leaves_nothing(system):
 def test_limits_of_the_process(kind):
     program = f"""
 import resource
-from showdown.host_memory import host_free_bytes
+from showdown.machine.host_memory import host_free_bytes
 resource.setrlimit(resource.{kind}, (1 << 28, 1 << 28))
 print(host_free_bytes(), host_free_bytes(sharers=1000))"""
     free, shared = map(int, run(program).split())
@@ -151,9 +151,9 @@ def test_a_batch_that_runs_out_of_memory_is_halved(monkeypatch, error):
     whole = simulate(policies.get("Uniform"), WHEEL, trials=7, horizon=40)
     play_batches, sizes = batches._play_batches, []
 
-    def limited(setting, programs, seed, parts, recorders, progress):
+    def limited(prepared, programs, seed, parts, recorders, progress):
         sizes.extend(map(len, parts))
-        ended = play_batches(setting, programs, seed, parts, recorders, progress)
+        ended = play_batches(prepared, programs, seed, parts, recorders, progress)
         if len(parts[0]) > 3:
             raise error  # after every step of it was reported
         return ended
@@ -182,11 +182,11 @@ def test_what_the_cpu_really_raises_is_understood():
     program = """
 import resource
 import jax, jax.numpy as jnp
-from showdown import memory
+from showdown.play import memory
 from showdown.config import config
-from showdown.policy import Policy
+from showdown.protocol.policy import Policy
 from showdown.problems import problems
-from showdown.simulate import simulate
+from showdown.play.simulate import simulate
 
 @config
 class Roomy(Policy):

@@ -13,12 +13,12 @@ import pytest
 from showdown.analysis.build_table import build_table
 from showdown.analysis.request import Request
 from showdown.analysis.selection import select
+from showdown.basics.errors import UsageError
 from showdown.bench import table_file
 from showdown.bench.store import Store
-from showdown.errors import UsageError
 from showdown.metrics import MAIN, METRICS, by_name, metric_named, per_checkpoint, per_trial, required
 from showdown.metrics.metric import Metric
-from showdown.play.book import Book, MetricError
+from showdown.play.accumulator import Accumulator, MetricError
 from showdown.problems import problems
 from showdown.report.formats import json as json_format
 from showdown.report.formats import text
@@ -67,7 +67,7 @@ def test_totals_means_and_the_best_fixed_action_over_two_segments():
     rewards = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
     actions = np.array([[0, 0, 0, 0], [1, 0, 1, 1]])  # regret 0 0 1 0, and 1 0 0 1
     regret = rewards.max(axis=1) - rewards[np.arange(4), actions]
-    book = Book(trials=2, horizon=4, num_actions=2)
+    book = Accumulator(trials=2, horizon=4, num_actions=2)
     for first in (0, 2):
         part = slice(first, first + 2)
         book.add(first, played(regret[:, part], rewards[part], actions[:, part]))
@@ -89,7 +89,7 @@ def test_a_faulty_metric_is_named(monkeypatch, step, sentence):
     monkeypatch.setitem(METRICS, "worst", replace(METRICS["cumulative"], name="worst", step=step, curve=""))
     regret = np.zeros((2, 4))
     with pytest.raises(MetricError, match=sentence):
-        Book(trials=2, horizon=4, num_actions=2).add(0, played(regret, np.zeros((4, 2)), np.zeros((2, 4), int)))
+        Accumulator(trials=2, horizon=4, num_actions=2).add(0, played(regret, np.zeros((4, 2)), np.zeros((2, 4), int)))
 
 
 def test_one_name_means_one_metric():
@@ -114,7 +114,7 @@ def toy_store(monkeypatch, stored, tmp_path) -> Path:
 
 def test_one_object_makes_a_metric_in_the_loop(monkeypatch):
     monkeypatch.setitem(METRICS, TOY.name, TOY)
-    book = Book(trials=1, horizon=2, num_actions=1)
+    book = Accumulator(trials=1, horizon=2, num_actions=1)
     book.add(0, played(np.array([[0.0, 1.0]]), np.ones((2, 1)), np.zeros((1, 2), int)))
     assert book.columns[TOY.name].tolist() == [0.5]
 

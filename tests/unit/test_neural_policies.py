@@ -9,13 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from showdown.basics.errors import UsageError
 from showdown.bench.suite import load_suite
 from showdown.config import all_fields, core
-from showdown.errors import UsageError
 from showdown.policies import policies
-from showdown.policy import History
-from showdown.problem import ProblemSpec
 from showdown.problems import problems
+from showdown.protocol.policy import History
+from showdown.protocol.problem import ProblemSpec
 
 NEURAL = [name for name in policies.names() if "hidden_layers" in all_fields(policies.get(name))]
 

@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from showdown.basics.errors import MissingDataError, UsageError
 from showdown.bench.cell import Cell
 from showdown.config import from_json, to_json
 from showdown.data.bandit_table import as_bandit_table
 from showdown.data.choose_columns import find_columns, possible_labels
 from showdown.data.encode_column import MAX_CATEGORIES, encode
-from showdown.errors import MissingDataError, UsageError
+from showdown.play.simulate import problem_identity, simulate
 from showdown.policies import policies
 from showdown.problems import own_table, problems, table
-from showdown.simulate import problem_identity, simulate
 
 ROWS = 60
 

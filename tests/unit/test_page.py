@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from showdown.analysis.curves import mean_curve, thin
+from showdown.basics.errors import UsageError
+from showdown.basics.text import printable_name
 from showdown.bench.store import Store
 from showdown.config import config, param, required, to_json
-from showdown.errors import UsageError
 from showdown.policies import policies
-from showdown.policy import Policy
+from showdown.protocol.policy import Policy
 from showdown.report.page import compact, configuration
 from showdown.report.page.collect import collect
 from showdown.report.page.ranking import cliques, rank_test
 from showdown.report.page.render import embedded, render, write
-from showdown.text import printable_name
 
 NASTY = "<script>alert('x')</script>&\"Ж\u2028"
 FINISHED = {

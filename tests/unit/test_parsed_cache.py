@@ -7,10 +7,10 @@ import hashlib
 import numpy as np
 import pytest
 
+from showdown.basics.errors import MissingDataError
 from showdown.data import parsed_cache as tables
 from showdown.data.catalogue import CATALOGUE, DataFile, Dataset
 from showdown.data.parsed_cache import parsed
-from showdown.errors import MissingDataError
 
 
 @pytest.fixture

@@ -9,17 +9,17 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from showdown.basics.errors import DivergedError, UsageError
 from showdown.config import config
-from showdown.errors import DivergedError, UsageError
-from showdown.play import many, room
+from showdown.play import batch_size, population
 from showdown.play.compile_once import _programs
-from showdown.play.many import simulate_many
 from showdown.play.over_trials import play_rounds
+from showdown.play.population import simulate_many
+from showdown.play.simulate import simulate
 from showdown.policies import policies
 from showdown.policies.linear import LinearKnownNoise
-from showdown.policy import Policy
 from showdown.problems import problems
-from showdown.simulate import simulate
+from showdown.protocol.policy import Policy
 
 WHEEL = replace(problems.get("wheel-0.5"), horizon=60)
 
@@ -75,12 +75,12 @@ def play_sizes(monkeypatch) -> list[int]:
     """Filled with the number of policies of each population that is played."""
     sizes = []
 
-    def watched(setting, *arguments):
-        sizes.append(setting.population)
-        return play_population(setting, *arguments)
+    def watched(prepared, *arguments):
+        sizes.append(prepared.population)
+        return play_population(prepared, *arguments)
 
-    play_population = many._play_population
-    monkeypatch.setattr(many, "_play_population", watched)
+    play_population = population._play_population
+    monkeypatch.setattr(population, "_play_population", watched)
     return sizes
 
 
@@ -90,7 +90,7 @@ def test_policies_played_together_play_as_each_alone(free, monkeypatch):
     several = [replace(one, prior_precision=precision) for precision in (0.25, 1.0, 4.0)]
     alone = [simulate(policy, WHEEL, trials=3) for policy in several]
     if free:  # not enough for one trial of all three at once
-        monkeypatch.setattr("showdown.memory.free_bytes", lambda: free)
+        monkeypatch.setattr("showdown.play.memory.free_bytes", lambda: free)
     played = play_sizes(monkeypatch)
     together = simulate_many(several, WHEEL, trials=3)
     assert played[-1] == (3 if free is None else 1)  # policies at a time
@@ -110,8 +110,8 @@ def test_one_that_diverges_does_not_cost_the_others(script):
 
 
 def test_threads_that_play_are_in_the_mode_of_their_caller(script, monkeypatch):
-    monkeypatch.setattr(room, "cores", lambda: 2)
-    monkeypatch.setattr(room, "FEWEST", 1)
+    monkeypatch.setattr(batch_size, "cores", lambda: 2)
+    monkeypatch.setattr(batch_size, "FEWEST", 1)
     problem = script(np.ones((8, 1)), np.tile([1.0, 0.0], (8, 1)))
     with jax.enable_x64(True):
         outcome = simulate(Fixed(), problem, trials=2)

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from showdown.basics.errors import UsageError
 from showdown.bench import engines
 from showdown.bench.cell import Cell
 from showdown.bench.engine import Limits, engine_names, make_engine
@@ -22,9 +23,8 @@ from showdown.bench.plan import Planned, plan
 from showdown.bench.store import Store
 from showdown.bench.suite import Suite
 from showdown.config import config
-from showdown.errors import UsageError
-from showdown.policy import Policy
 from showdown.problems import problems
+from showdown.protocol.policy import Policy
 
 SHOWDOWN = [sys.executable, "-c", "from showdown.cli.main import main; main()"]
 DEADLY = '''
@@ -33,7 +33,7 @@ import os, signal
 import jax.numpy as jnp
 from showdown.config import config
 from showdown.policies import policies
-from showdown.policy import Policy
+from showdown.protocol.policy import Policy
 
 
 @config

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from showdown.play.ahead import MOST, split
-from showdown.threefry import key_of
+from showdown.tricks.hoisted_randomness import MOST, split
+from showdown.tricks.threefry import key_of
 
 WORDS = np.random.default_rng(0).integers(0, 2**32, (4, 2), dtype=np.uint32)
 DRAWS = {

@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from showdown.basics.errors import UsageError
 from showdown.bench.engine import Limits, make_engine
 from showdown.bench.engines import ray as ray_engine
 from showdown.bench.engines._ray_cluster import connected, slots
 from showdown.bench.plan import plan
 from showdown.bench.store import Store
 from showdown.bench.suite import Suite
-from showdown.errors import UsageError
-from showdown.registry import load_file
+from showdown.config.registry import load_file
 
 pytestmark = [
     pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: pip install 'bandit-showdown[ray]'"),
@@ -32,7 +32,7 @@ from pathlib import Path
 import jax.numpy as jnp
 from showdown.config import config
 from showdown.policies import policies
-from showdown.policy import Policy
+from showdown.protocol.policy import Policy
 
 
 @config

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import showdown
+from showdown.basics.errors import UsageError
 from showdown.data.recognise_log import looks_like_log
-from showdown.errors import UsageError
 from showdown.logged.read_log import read_log
 
 

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
+from showdown.basics.errors import UsageError
 from showdown.data import formats
 from showdown.data.delimited import sniff
 from showdown.data.read_table import read_table
-from showdown.errors import UsageError
 from showdown.problems import table
 
 ROWS = 40

@@ -13,10 +13,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from showdown.errors import MissingDataError
-from showdown.keys import trial_keys
-from showdown.problem import Problem
+from showdown.basics.errors import MissingDataError
 from showdown.problems import census, problems
+from showdown.protocol.keys import trial_keys
+from showdown.protocol.problem import Problem
 
 REAL = Path(os.environ.get("SHOWDOWN_TEST_DATA") or Path(__file__).parents[2] / ".." / "shared" / "data")
 

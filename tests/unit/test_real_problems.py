@@ -12,13 +12,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from showdown.basics.errors import MissingDataError, UsageError
 from showdown.data.catalogue import CATALOGUE
-from showdown.errors import MissingDataError, UsageError
-from showdown.keys import trial_keys
+from showdown.play.simulate import simulate
 from showdown.policies import policies
-from showdown.problem import Problem, Round
 from showdown.problems import adult, census, covertype, digits, jester, problems, song, statlog
-from showdown.simulate import simulate
+from showdown.protocol.keys import trial_keys
+from showdown.protocol.problem import Problem, Round
 
 ROWS = 80
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from showdown.basics.errors import UsageError
 from showdown.bench.cell import Cell
 from showdown.config import parameters
-from showdown.errors import UsageError
+from showdown.config.registry import Registry, parse_name, split_outside_brackets
 from showdown.policies import policies
 from showdown.problems import problems
-from showdown.registry import Registry, parse_name, split_outside_brackets
 
 
 def test_names_parse():

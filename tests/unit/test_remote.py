@@ -10,12 +10,12 @@ from importlib.util import find_spec
 
 import pytest
 
+from showdown.basics.errors import ShowdownError, UsageError
 from showdown.bench import record_file
 from showdown.bench.remote import Remote, is_url
 from showdown.bench.store import Store
 from showdown.bench.sync import Mirror, copy_cells, opened
 from showdown.cli.main import app
-from showdown.errors import ShowdownError, UsageError
 
 pytestmark = pytest.mark.skipif(find_spec("fsspec") is None, reason="fsspec is not installed")
 REGRETS = {("Uniform", "wheel-0.5"): [3.0, 4.0], ("LinPost", "wheel-0.5"): [1.0, 2.0]}

@@ -19,7 +19,7 @@ from showdown.analysis.published import RANKED_PROBLEMS
 from showdown.analysis.request import Request
 from showdown.analysis.selection import select
 from showdown.analysis.table import Table
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 from showdown.metrics import COMMONEST, METRICS
 from showdown.report.formats import FORMATS, latex, load, markdown, text
 from showdown.report.formats import csv as csv_format

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from showdown.agent import Agent
+from showdown.basics.errors import UsageError
 from showdown.config import config
-from showdown.errors import UsageError
 from showdown.policies import policies
-from showdown.policy import Policy
+from showdown.protocol.policy import Policy
 
 
 @config

@@ -12,15 +12,15 @@ import pytest
 pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
 
 from showdown.agent import Agent, compute_in_one_thread
+from showdown.basics.errors import UsageError
 from showdown.data.encode_counts import MOST_COLUMNS, REST, EncodeCounts
-from showdown.errors import UsageError
 from showdown.policies import policies
 from showdown.serve import bodies, metrics, wrong_body
 from showdown.serve.answers import LONGEST, BusyError, short
 from showdown.serve.limits import Limits
+from showdown.serve.open_agent import default_save, open_agent, policy_name
 from showdown.serve.quick import quick
 from showdown.serve.service import Service
-from showdown.serve.start import default_save, open_agent, policy_name
 from showdown.serve.strict_json import strict
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from showdown.analysis.published import tables
+from showdown.basics.errors import UsageError
 from showdown.bench.engine import Limits
 from showdown.bench.engines.local import Local
 from showdown.bench.estimate import rough_seconds
@@ -18,7 +19,6 @@ from showdown.bench.plan import plan
 from showdown.bench.shards import divided, one_shard
 from showdown.bench.store import Store
 from showdown.bench.suite import Suite, changed, load_suite
-from showdown.errors import UsageError
 
 POLICIES = ("Uniform", *(f"LinPost[prior_precision={value}.0]" for value in (1, 2, 3)))  # two programs in all
 TINY = Suite(name="tiny", policies=POLICIES, problems=("wheel-0.5",), trials=2, horizon=30)

@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 
 from showdown.agent import Agent
+from showdown.basics.errors import DivergedError, InvalidProblemError, UsageError
 from showdown.config import config
-from showdown.errors import DivergedError, InvalidProblemError, UsageError
-from showdown.keys import key_data, role_key, trial_keys
-from showdown.memory import free_bytes, trials_that_fit
-from showdown.play import batches, room
+from showdown.play import batch_size, batches
+from showdown.play.memory import free_bytes, trials_that_fit
+from showdown.play.prepared import prepare
 from showdown.play.programs import jobs
-from showdown.play.setting import prepare
+from showdown.play.simulate import simulate
 from showdown.policies import policies
-from showdown.policy import Policy
 from showdown.problems import problems
-from showdown.simulate import simulate
+from showdown.protocol.keys import key_data, role_key, trial_keys
+from showdown.protocol.policy import Policy
 
 WHEEL = problems.get("wheel-0.5")
 
@@ -52,8 +52,8 @@ def test_trial_is_the_same_beside_more_trials(whole):
 
 
 def test_the_cores_of_a_cpu_play_batches_at_the_same_time(whole, monkeypatch):
-    monkeypatch.setattr(room, "cores", lambda: 3)
-    monkeypatch.setattr(room, "FEWEST", 1)
+    monkeypatch.setattr(batch_size, "cores", lambda: 3)
+    monkeypatch.setattr(batch_size, "FEWEST", 1)
     seen = []
     shared = simulate(policies.get("LinFullPost"), WHEEL, trials=4, horizon=120, progress=seen.append)
     assert shared.batch_trials == 2
@@ -62,22 +62,22 @@ def test_the_cores_of_a_cpu_play_batches_at_the_same_time(whole, monkeypatch):
 
 
 def test_cores_share_the_memory_and_are_given_up_first_where_it_runs_out(whole, monkeypatch):
-    monkeypatch.setattr(room, "cores", lambda: 2)
-    monkeypatch.setattr(room, "FEWEST", 1)
-    setting = prepare(policies.get("LinFullPost"), WHEEL, trials=4, horizon=120)
-    assert room.first_batch(setting, 4, None) == (2, 2)
-    monkeypatch.setattr(room, "trials_that_fit", lambda needed: 1)
-    assert room.first_batch(setting, 4, None) == (1, 1)
+    monkeypatch.setattr(batch_size, "cores", lambda: 2)
+    monkeypatch.setattr(batch_size, "FEWEST", 1)
+    prepared = prepare(policies.get("LinFullPost"), WHEEL, trials=4, horizon=120)
+    assert batch_size.first_batch(prepared, 4, None) == (2, 2)
+    monkeypatch.setattr(batch_size, "trials_that_fit", lambda needed: 1)
+    assert batch_size.first_batch(prepared, 4, None) == (1, 1)
     monkeypatch.undo()
-    monkeypatch.setattr(room, "cores", lambda: 2)
-    monkeypatch.setattr(room, "FEWEST", 1)
+    monkeypatch.setattr(batch_size, "cores", lambda: 2)
+    monkeypatch.setattr(batch_size, "FEWEST", 1)
     play, groups = batches._play_batches, []
 
-    def runs_out_at_once(setting, programs, seed, parts, *rest):
+    def runs_out_at_once(prepared, programs, seed, parts, *rest):
         groups.append(list(map(len, parts)))
         if len(parts) > 1:
             raise MemoryError("std::bad_alloc")
-        return play(setting, programs, seed, parts, *rest)
+        return play(prepared, programs, seed, parts, *rest)
 
     monkeypatch.setattr(batches, "_play_batches", runs_out_at_once)
     assert_same_numbers(simulate(policies.get("LinFullPost"), WHEEL, trials=4, horizon=120), whole)
@@ -188,9 +188,9 @@ def test_keys_are_named_and_never_shared():
 def test_no_key_is_used_twice(name, problem):
     """JAX looks for that when it traces: nothing is compiled."""
     with jax.debug_key_reuse(True):
-        setting = prepare(policies.get(name), problems.get(problem), trials=2, horizon=11)
-        setting.keys(0, range(2))
-        for job in jobs(setting, 2).values():
+        prepared = prepare(policies.get(name), problems.get(problem), trials=2, horizon=11)
+        prepared.keys(0, range(2))
+        for job in jobs(prepared, 2).values():
             job.lower()
 
 
@@ -223,7 +223,7 @@ def test_batches_follow_what_a_refit_needs(script, monkeypatch):
     problem = script(np.ones((20, 1)), np.zeros((20, 2)))
     unhindered = simulate(Roomy(), problem, trials=4)
     assert unhindered.batch_trials == 4
-    monkeypatch.setattr("showdown.memory.free_bytes", lambda: 15 << 20)  # each trial takes 4 MB at least
+    monkeypatch.setattr("showdown.play.memory.free_bytes", lambda: 15 << 20)  # each trial takes 4 MB at least
     hindered = simulate(Roomy(), problem, trials=4)
     assert hindered.batch_trials < 4
     assert_same_numbers(hindered, unhindered)

@@ -9,10 +9,10 @@ import pytest
 
 from showdown.agent import Agent
 from showdown.config import config
-from showdown.play.setting import prepare
+from showdown.play.prepared import prepare
+from showdown.play.simulate import simulate
 from showdown.policies import policies
-from showdown.policy import Policy
-from showdown.simulate import simulate
+from showdown.protocol.policy import Policy
 
 STEPS, DIM, ACTIONS = 21, 2, 3
 
@@ -29,10 +29,10 @@ def test_they_are_those_of_an_agent_and_change_nothing(problem):
     """An agent plays the actions of a simulation without propensities (test_agent), so they are the same with them."""
     policy = policies.get("LinFullPost")
     kept = simulate(policy, problem, trials=2, keep_propensities=True, segment_steps=8)
-    setting = prepare(policy, problem, trials=2)
-    agent = Agent(policy, context_dim=DIM, num_actions=ACTIONS, key=setting.keys(0, range(2))[1][1])
+    prepared = prepare(policy, problem, trials=2)
+    agent = Agent(policy, context_dim=DIM, num_actions=ACTIONS, key=prepared.keys(0, range(2))[1][1])
     for step in range(STEPS):
-        context = np.asarray(problem.context(step, problem.begin(jax.random.key(0), setting.tables), setting.tables))
+        context = np.asarray(problem.context(step, problem.begin(jax.random.key(0), prepared.tables), prepared.tables))
         decision = agent.decide(context)
         actions, rewards, propensities = (array[1, step] for array in kept.decisions)
         assert decision.action == actions

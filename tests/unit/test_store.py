@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from showdown.basics.errors import UsageError
 from showdown.bench.cell import Cell
 from showdown.bench.engine import Limits
 from showdown.bench.engines.local import Local
@@ -22,13 +23,12 @@ from showdown.bench.play_cell import about
 from showdown.bench.record_file import sealed
 from showdown.bench.store import Store
 from showdown.bench.suite import Suite, load_suite, suite_names
-from showdown.errors import UsageError
+from showdown.config.registry import load_file
+from showdown.play.simulate import simulate
 from showdown.policies import policies
 from showdown.policies.linear import LinearKnownNoise
 from showdown.problems import problems
 from showdown.problems.wheel import Wheel
-from showdown.registry import load_file
-from showdown.simulate import simulate
 
 # the size of other tests too: the programs are in the shared cache
 TINY = Suite(name="tiny", policies=("Uniform", "LinPost"), problems=("wheel-0.5",), trials=2, horizon=30)

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from showdown.basics.errors import UsageError
 from showdown.data.bandit_table import as_bandit_table
 from showdown.data.recognise_log import LogColumns, log_played_as_labels
-from showdown.errors import UsageError
 from showdown.problems import table
 
 ROWS = 60

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from showdown.analysis.with_best import Difference
+from showdown.basics.errors import UsageError
 from showdown.bench.cell import Cell
 from showdown.bench.engine import Limits
 from showdown.bench.store import Store
-from showdown.errors import UsageError
 from showdown.metrics import per_checkpoint, per_trial
+from showdown.play.simulate import Outcome
 from showdown.policies import policies
-from showdown.problem import ProblemSpec
-from showdown.simulate import Outcome
+from showdown.protocol.problem import ProblemSpec
 from showdown.tuning import population
 from showdown.tuning.asked import request_for
 from showdown.tuning.by_engine import by_engine

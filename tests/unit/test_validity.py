@@ -20,8 +20,8 @@ from showdown.analysis.judge import judge
 from showdown.analysis.request import Request
 from showdown.analysis.selection import select
 from showdown.analysis.validity import catching_up, cautions, is_bending, no_times, with_times
+from showdown.basics.errors import UsageError
 from showdown.bench.store import Store
-from showdown.errors import UsageError
 from showdown.report.formats import text
 
 

@@ -24,20 +24,20 @@ from typing import Any
 import jax
 import numpy as np
 
-from showdown.agent import check_call, storage
+from showdown.agent import check_call, checkpoint
+from showdown.agent.codec import Codec
 from showdown.agent.decider import Decider
 from showdown.agent.decision import Decision, Pending, Waiting
-from showdown.agent.front import Front
 from showdown.agent.journal import Journal
-from showdown.agent.kept_history import Bound
 from showdown.agent.learner import Learner, Refits
 from showdown.agent.propensity import Probabilities
+from showdown.agent.replay_buffer import Bound
+from showdown.basics.errors import UsageError
 from showdown.data.encoder import Encoder, HasTable
-from showdown.errors import UsageError
-from showdown.keys import named_key
-from showdown.memory import check_state
-from showdown.policy import Policy, State
-from showdown.problem import ProblemSpec
+from showdown.play.memory import check_state
+from showdown.protocol.keys import named_key
+from showdown.protocol.policy import Policy, State
+from showdown.protocol.problem import ProblemSpec
 
 DRAWS = 1000  # for a propensity that has no closed form
 _NOT_GIVEN: Any = object()
@@ -65,7 +65,7 @@ class Agent:
         policy.check()
         check_state(policy, spec)
         self.policy, self.spec, self.encoder = policy, spec, encoder
-        self._front = Front(spec, encoder)
+        self._codec = Codec(spec, encoder)
         self._lock = RLock()
         self._key = named_key(seed, "agent", "policy") if key is None else key
         self._learner = Learner(policy, spec, self._key, history, self._lock, background=background)
@@ -84,7 +84,7 @@ class Agent:
     @classmethod
     def recommended(cls, path: str | Path, **options: Any) -> Agent:
         """Of the policy and the table in the file that `showdown recommend` wrote, `recommendation/agent.json`."""
-        policy, encoder = storage.recommended(Path(path))
+        policy, encoder = checkpoint.recommended(Path(path))
         return cls(policy, encoder=encoder, **options)
 
     # Deciding
@@ -95,41 +95,41 @@ class Agent:
         `available` are the actions that may be taken; all by default. Raises DivergedError where the agent was loaded
         from a file with a state that is not finite.
         """
-        vector, mask = self._front.context(context), self._front.mask(available)
+        vector, mask = self._codec.context(context), self._codec.mask(available)
         with self._lock:
             action = self._decider.act(vector, mask)
             self._record({"decision": None, "action": action})
-        return self._front.name(action)
+        return self._codec.name(action)
 
     def decide(self, context: Any, *, available: Iterable[Any] | None = None, draws: int = DRAWS) -> Decision:
         """As `choose`, with an id for the reward and the propensity to log.
 
         A propensity without a closed form is the share of `draws` draws of the policy.
         """
-        vector, mask = self._front.context(context), self._front.mask(available)
+        vector, mask = self._codec.context(context), self._codec.mask(available)
         with self._lock:
             chances = self._decider.probabilities(vector, mask, draws)
             action = self._decider.act(vector, mask)
-            decision = Decision(self._pending.new_id(), action, str(self._front.name(action)), *chances.taken(action))
+            decision = Decision(self._pending.new_id(), action, str(self._codec.name(action)), *chances.taken(action))
             self._pending.add(decision.id, Waiting(vector, action))
             self._record({"decision": decision.id, "context": vector.tolist(), **_logged(decision)})
         return decision
 
     def choose_many(self, contexts: Any) -> list[Any]:
         """What `choose` would take for each of these contexts, with nothing learned in between."""
-        matrix = self._front.contexts(contexts)
+        matrix = self._codec.contexts(contexts)
         if not len(matrix):
             return []
         with self._lock:
             actions = self._decider.act_many(matrix)
             self._record({"choices": len(actions)})
-        return [self._front.name(action) for action in actions]
+        return [self._codec.name(action) for action in actions]
 
     def probabilities(
         self, context: Any, *, available: Iterable[Any] | None = None, draws: int = DRAWS
     ) -> Probabilities:
         """With what probability each action would be taken now, exact or from `draws` draws; decides nothing."""
-        vector, mask = self._front.context(context), self._front.mask(available)
+        vector, mask = self._codec.context(context), self._codec.mask(available)
         with self._lock:
             return self._decider.probabilities(vector, mask, draws)
 
@@ -150,7 +150,7 @@ class Agent:
                 waiting = self._pending.take(context)
                 self._record({"decision": context, "reward": float(paid)})
                 return self._learner.learn(*waiting, paid)
-        vector, number = self._front.context(context), self._front.action(action)
+        vector, number = self._codec.context(context), self._codec.action(action)
         paid = check_call.reward_number(reward)
         with self._lock:
             self._record({"context": vector.tolist(), "action": number, "reward": float(paid)})
@@ -164,8 +164,8 @@ class Agent:
         """
         if refits != "all" and (type(refits) is not int or refits < 1):
             raise UsageError(f"refits must be a whole number of at least 1 or 'all', not {refits!r}")
-        matrix = self._front.contexts(contexts)
-        numbers = self._front.actions(actions, len(matrix))
+        matrix = self._codec.contexts(contexts)
+        numbers = self._codec.actions(actions, len(matrix))
         paid = check_call.reward_vector(rewards, len(matrix))
         if not len(matrix):
             return 0
@@ -201,7 +201,7 @@ class Agent:
                 "dropped": self._pending.dropped,
                 "unknown": self._pending.unknown,
                 **self._learner.tally._asdict(),
-                **({"encoder": self._front.counts.as_dict()} if self.encoder else {}),
+                **({"encoder": self._codec.counts.as_dict()} if self.encoder else {}),
             }
 
     def diagnostics(self) -> dict[str, float | list[float]]:
@@ -246,8 +246,8 @@ class Agent:
     def save(self, path: str | Path) -> None:
         """Write everything to one file, whole or not at all."""
         with self._lock:
-            stored = storage.pack(self)
-        storage.write(Path(path), stored)
+            stored = checkpoint.pack(self)
+        checkpoint.write(Path(path), stored)
 
     @classmethod
     def load(cls, path: str | Path, *, background: bool = False, journal: str | Path | None = None) -> Agent:
@@ -255,7 +255,7 @@ class Agent:
 
         With a journal, what it holds after the save is done again and the journal is continued.
         """
-        return storage.unpack(cls, Path(path), background=background, journal=journal)
+        return checkpoint.unpack(cls, Path(path), background=background, journal=journal)
 
     def _record(self, record: dict[str, Any]) -> None:
         if self._journal is not None:
@@ -264,7 +264,7 @@ class Agent:
     def _keep_journal(self, path: Path) -> None:
         """Do again what the journal holds, then continue it."""
         journal = Journal(path, self.policy, self.spec, self._last_record)
-        storage.redo(self, journal)
+        checkpoint.redo(self, journal)
         self._learner.background.wait()
         journal.last += len(journal.records)
         journal.records = []

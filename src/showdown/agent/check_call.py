@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from showdown.basics.errors import UsageError
 from showdown.config.float32 import LARGEST, shown
-from showdown.errors import UsageError
 
 
 def context_vector(context: Any, dim: int) -> np.ndarray:

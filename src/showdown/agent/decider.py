@@ -6,12 +6,12 @@ import jax
 import numpy as np
 
 from showdown.agent import programs
-from showdown.agent.clock import Clock
 from showdown.agent.learner import Learner
 from showdown.agent.propensity import Probabilities
-from showdown.errors import DivergedError, UsageError
-from showdown.policy import Policy
-from showdown.problem import ProblemSpec
+from showdown.agent.step_counter import StepCounter
+from showdown.basics.errors import DivergedError, UsageError
+from showdown.protocol.policy import Policy
+from showdown.protocol.problem import ProblemSpec
 
 
 class Decider:
@@ -19,7 +19,7 @@ class Decider:
 
     def __init__(self, policy: Policy, spec: ProblemSpec, key: jax.Array, learner: Learner) -> None:
         self._policy, self._spec, self._key, self._learner = policy, spec, key, learner
-        self.clock = Clock(policy, spec.num_actions)
+        self.clock = StepCounter(policy, spec.num_actions)
         self.usable = True  # whether the state is finite; only a file can hold one that is not
 
     def act(self, context: np.ndarray, available: np.ndarray | None) -> int:

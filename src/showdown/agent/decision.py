@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 
 
 class UnknownDecisionError(UsageError):

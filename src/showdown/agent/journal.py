@@ -13,11 +13,11 @@ import weakref
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from showdown.basics.errors import UsageError
+from showdown.basics.files import take_lock
 from showdown.config import to_json
-from showdown.errors import UsageError
-from showdown.files import take_lock
-from showdown.policy import Policy
-from showdown.problem import ProblemSpec
+from showdown.protocol.policy import Policy
+from showdown.protocol.problem import ProblemSpec
 
 FORMAT = 1
 

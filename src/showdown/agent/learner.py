@@ -13,10 +13,10 @@ import numpy as np
 
 from showdown.agent import programs
 from showdown.agent.background import Background, Fitted, Observation
-from showdown.agent.kept_history import Bound, KeptHistory, Rows
+from showdown.agent.replay_buffer import Bound, ReplayBuffer, Rows
 from showdown.play import block
-from showdown.policy import Policy, State
-from showdown.problem import ProblemSpec
+from showdown.protocol.policy import Policy, State
+from showdown.protocol.problem import ProblemSpec
 
 ROWS_AT_ONCE = 4096  # of a history, in one program
 Refits = int | Literal["all"]
@@ -48,7 +48,7 @@ class Learner:
         self.observations = 0
         self.tally = Tally()
         seed = int(np.asarray(jax.random.key_data(key)).astype(np.uint64) @ np.array([1, 1 << 32], np.uint64))
-        self.history = KeptHistory(spec.context_dim, bound, seed, keeps=bool(policy.refit_every))
+        self.history = ReplayBuffer(spec.context_dim, bound, seed, keeps=bool(policy.refit_every))
         self._fitted_rows = 0  # of the history, at the last refit that was not refused
         self._ready: set[int] = set()  # capacities that the refit is compiled for; empty until `warm`
         self.background = Background(self._fit, self._catch_up, self._swap, lock)
@@ -69,7 +69,7 @@ class Learner:
         return True
 
     def _update(self, seen: Observation) -> bool:
-        if not self.policy.frozen:  # else an update changes nothing
+        if not self.policy.learns_only_at_refits:  # else an update changes nothing
             self.state, fine = programs.update(self.policy, self.key, self.state, *seen)
             if not fine:
                 self._count(refused_updates=1)
@@ -96,7 +96,7 @@ class Learner:
 
     def _learn_part(self, contexts: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> None:
         count = len(actions)
-        if not self.policy.frozen:
+        if not self.policy.learns_only_at_refits:
             room = ROWS_AT_ONCE - count
             padded = np.pad(contexts, ((0, room), (0, 0))), np.pad(actions, (0, room)), np.pad(rewards, (0, room))
             numbers = np.int32(self.observations), np.int32(count)
@@ -154,7 +154,7 @@ class Learner:
         """Compile update and refit, for a history of so many rows, by calling them on copies."""
         self.history.reserve(rows)
         context, number, reward = np.zeros(self.spec.context_dim, np.float32), np.int32(0), np.float32(0)
-        if not self.policy.frozen:
+        if not self.policy.learns_only_at_refits:
             copy = programs.copied(self.state)
             jax.block_until_ready(programs.update(self.policy, self.key, copy, context, number, reward, number))
         if self.policy.refit_every:

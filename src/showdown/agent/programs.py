@@ -11,10 +11,10 @@ import jax
 import jax.numpy as jnp
 
 from showdown.play import block
-from showdown.play.at_once import at_once
 from showdown.play.block import RoleKeys
 from showdown.play.propensity import law
-from showdown.policy import History, Policy, State, all_finite
+from showdown.play.score_chunks import at_once
+from showdown.protocol.policy import History, Policy, State, all_finite
 
 
 @jax.jit

@@ -22,7 +22,7 @@ from showdown.analysis.table import RANK, Table
 from showdown.analysis.time_taken import per_trial
 from showdown.analysis.validity import cautions, with_times
 from showdown.analysis.verdict import Verdict
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 from showdown.metrics import metric_named
 from showdown.metrics.metric import Metric
 

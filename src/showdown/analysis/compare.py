@@ -11,7 +11,7 @@ import pandas as pd
 from showdown.analysis.ranks import mean_ranks
 from showdown.analysis.selection import require_one_cell_each
 from showdown.analysis.summary import baseline, metric_of, summarise
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 from showdown.metrics import MAIN, metric_named
 
 

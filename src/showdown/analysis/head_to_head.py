@@ -16,7 +16,7 @@ from showdown.analysis.measured import measured
 from showdown.analysis.summary import BASELINE, summarise
 from showdown.analysis.validity import catching_up, cautions
 from showdown.analysis.with_best import ALPHA, difference, values_of
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 from showdown.metrics import MAIN, metric_named
 
 RESAMPLES = 4000

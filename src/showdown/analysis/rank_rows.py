@@ -7,7 +7,7 @@ import pandas as pd
 from showdown.analysis import SUMMARY
 from showdown.analysis.ranks import comparable_ranks, mean_ranks
 from showdown.analysis.table import RANK
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 
 
 def rank_rows(summary: pd.DataFrame, paper: pd.DataFrame | None, over: list[str]) -> pd.DataFrame:

@@ -11,7 +11,7 @@ import pandas as pd
 from showdown.analysis import preset_of
 from showdown.analysis.published import ABSOLUTE_SOURCES, layout
 from showdown.analysis.selection import Selection
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 from showdown.metrics import MAIN
 
 

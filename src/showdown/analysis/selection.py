@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from showdown.analysis import preset_of
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 
 _CELL = ["cell", "policy", "problem", "data", "horizon", "seed", "trials"]
 

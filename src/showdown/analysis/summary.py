@@ -7,7 +7,7 @@ import pandas as pd
 from showdown.analysis import SUMMARY
 from showdown.analysis.selection import require_one_cell_each
 from showdown.analysis.time_taken import time_taken
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 from showdown.metrics import COMMONEST, MAIN, METRICS, metric_named
 from showdown.metrics.metric import Metric
 

@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 
 from showdown.config import Configuration, config, linear, log, non_negative, param, positive
-from showdown.posteriors.largest import largest
+from showdown.posteriors.probability_of_best import largest
 
 TINY = 1e-30  # keeps a scale of zero from dividing
 

@@ -15,8 +15,8 @@ import jax
 import jax.numpy as jnp
 
 from showdown.config import Configuration, at_least, config, integers, param
-from showdown.history import History
-from showdown.problem import ProblemSpec
+from showdown.protocol.history import History
+from showdown.protocol.problem import ProblemSpec
 
 FeatureState = Any  # a PyTree of arrays; its structure, shapes and dtypes never change
 

@@ -29,13 +29,13 @@ from showdown.config import (
     probability,
     sizes,
 )
-from showdown.history import Batch, History
-from showdown.keys import role_key
 from showdown.posteriors import network, training
 from showdown.posteriors.draws import cut, total
 from showdown.posteriors.network import Network
 from showdown.posteriors.training import Fit, Precision, precision_scope
-from showdown.problem import ProblemSpec
+from showdown.protocol.history import Batch, History
+from showdown.protocol.keys import role_key
+from showdown.protocol.problem import ProblemSpec
 
 STAGES = ((1000, 1), (4000, 5))  # up to so many contexts, refit after so many times `refit_every`
 LAST_STAGE = 10

@@ -21,21 +21,21 @@ import numpy as np
 from scipy.optimize import nnls
 
 from showdown import __version__
+from showdown.basics.errors import MissingDataError
+from showdown.basics.files import write_atomically
+from showdown.basics.folders import cache_folder
 from showdown.bench.cell import Cell
-from showdown.bench.work import Rates, counted, family, rough_rates
+from showdown.bench.cost_model import Rates, counted, family, rough_rates
 from showdown.config import all_fields, override
-from showdown.cores import cores
-from showdown.errors import MissingDataError
-from showdown.files import write_atomically
-from showdown.folders import cache_folder
-from showdown.keys import trial_keys
-from showdown.play.library_calls import hangs_in_threads
+from showdown.machine.cores import cores
+from showdown.play.batch_size import FEWEST_TRAINING, cores_at_play
 from showdown.play.over_trials import begin_episodes
-from showdown.play.room import FEWEST_TRAINING, cores_at_play
-from showdown.policy import Policy
-from showdown.problem import Problem, ProblemSpec
+from showdown.play.simulate import simulate
 from showdown.problems.linear import Linear
-from showdown.simulate import simulate
+from showdown.protocol.keys import trial_keys
+from showdown.protocol.policy import Policy
+from showdown.protocol.problem import Problem, ProblemSpec
+from showdown.tricks.library_calls import hangs_in_threads
 
 FORMAT = 2  # of the file; to be raised when its numbers mean something else
 TARGET_SECONDS = 0.5  # of one short run, by the rough count

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from showdown import simulate
 from showdown.config import canonical, to_json
-from showdown.policy import Policy
-from showdown.problem import Problem
+from showdown.play import simulate
+from showdown.protocol.policy import Policy
+from showdown.protocol.problem import Problem
 
 
 def identity_hash(identity: dict[str, Any]) -> str:

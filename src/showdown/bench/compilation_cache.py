@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 
-from showdown.folders import cache_folder
+from showdown.basics.folders import cache_folder
 
 
 def use_compilation_cache() -> None:

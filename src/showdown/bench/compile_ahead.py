@@ -14,11 +14,11 @@ import jax
 
 from showdown.bench.cell import Cell
 from showdown.bench.engine import Limits
-from showdown.cores import cores
+from showdown.machine.cores import cores
+from showdown.play.batch_size import first_batch
 from showdown.play.compile_once import Job, compile_ahead, is_known
+from showdown.play.prepared import prepare
 from showdown.play.programs import jobs
-from showdown.play.room import first_batch
-from showdown.play.setting import prepare
 
 MOST_THREADS = 8  # each may need hundreds of megabytes
 PROGRAMS_PER_THREAD = 8  # compiled together on a CPU: enough that no thread waits long for the last of them
@@ -62,10 +62,10 @@ class CompileAhead:
 
     def _jobs(self, cell: Cell) -> list[Job]:
         try:
-            setting = prepare(cell.policy, cell.problem, trials=cell.trials, batch_trials=self.limits.batch_trials)
-            batch, _ = first_batch(setting, cell.trials, self.limits.batch_trials)
-            if setting.devices == 1:  # so that no job keeps the data in memory; on several, it says where they are
-                setting = replace(setting, tables=jax.eval_shape(lambda tables: tables, setting.tables))
-            return list(jobs(setting, batch).values())
+            prepared = prepare(cell.policy, cell.problem, trials=cell.trials, batch_trials=self.limits.batch_trials)
+            batch, _ = first_batch(prepared, cell.trials, self.limits.batch_trials)
+            if prepared.devices == 1:  # so that no job keeps the data in memory; on several, it says where they are
+                prepared = replace(prepared, tables=jax.eval_shape(lambda tables: tables, prepared.tables))
+            return list(jobs(prepared, batch).values())
         except Exception:  # of a policy or a problem, whatever it may be: playing the cell meets it again
             return []

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from showdown.basics.discover import defined
+from showdown.basics.errors import UsageError
 from showdown.bench import engines
 from showdown.bench.cell import Cell
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
-from showdown.discover import defined
-from showdown.errors import UsageError
 
 Progress = Callable[[Cell, int], None]  # the cell being played, trial-steps just played; 0: it begins with compiling
 

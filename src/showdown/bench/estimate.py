@@ -14,10 +14,10 @@ import jax
 
 from showdown.bench.calibrate import Calibration, beginning, calibration, this_machine
 from showdown.bench.cell import Cell
+from showdown.bench.cost_model import family, rough_compile_seconds, rough_rates, shuffled_rows, work_of
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
-from showdown.bench.work import family, rough_compile_seconds, rough_rates, shuffled_rows, work_of
-from showdown.play.room import cores_at_play
+from showdown.play.batch_size import cores_at_play
 
 ROW_SECONDS = 2e-7  # to put one row of a table in its place in the order of a trial
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from showdown.files import take_lock
+from showdown.basics.files import take_lock
 
 LOCK = ".lock-"  # what the name of a lock begins with; readers of a store ignore it
 

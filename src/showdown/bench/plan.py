@@ -7,17 +7,17 @@ import fnmatch
 from dataclasses import dataclass
 from typing import TypeVar
 
+from showdown.basics.errors import MissingDataError, NoFileNamedError, UsageError
 from showdown.bench.cell import Cell
 from showdown.bench.record import MOST_TRIALS
 from showdown.bench.store import Store
 from showdown.bench.suite import Suite
-from showdown.errors import MissingDataError, NoFileNamedError, UsageError
+from showdown.config.registry import Registry
+from showdown.play.simulate import LONGEST
 from showdown.policies import policies
-from showdown.policy import Policy
-from showdown.problem import Problem
 from showdown.problems import problems
-from showdown.registry import Registry
-from showdown.simulate import LONGEST
+from showdown.protocol.policy import Policy
+from showdown.protocol.problem import Problem
 
 T = TypeVar("T")
 

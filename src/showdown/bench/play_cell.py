@@ -11,15 +11,15 @@ from datetime import UTC, datetime
 import jax
 
 from showdown import __version__
+from showdown.basics.errors import DivergedError, MissingDataError, ShowdownError
 from showdown.bench.cell import Cell
 from showdown.bench.engine import Limits, Result
 from showdown.bench.plan import Planned
 from showdown.bench.record import About
 from showdown.bench.store import Store
-from showdown.cores import cores
-from showdown.errors import DivergedError, MissingDataError, ShowdownError
-from showdown.problem import Tables
-from showdown.simulate import simulate
+from showdown.machine.cores import cores
+from showdown.play.simulate import simulate
+from showdown.protocol.problem import Tables
 
 
 class _TimeoutError(ShowdownError):

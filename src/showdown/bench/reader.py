@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from showdown.basics.files import TEMPORARY, read_plain
+from showdown.basics.text import one_line, printable_name
 from showdown.bench import record_file, table_file
 from showdown.bench.locks import LOCK
 from showdown.bench.record import NotARecord, Record
 from showdown.bench.table_file import NotATable
 from showdown.config import canonical
-from showdown.files import TEMPORARY, read_plain
 from showdown.metrics import per_trial
-from showdown.text import one_line, printable_name
 
 _CELL_COLUMNS = (
     *("cell", "policy", "problem", "data", "horizon", "seed", "trials", "labels"),

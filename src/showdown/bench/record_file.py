@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
+from showdown.basics.files import read_plain
 from showdown.bench.cell import identity_hash
 from showdown.bench.record import NotARecord, Record, read_record
 from showdown.config import canonical
-from showdown.files import read_plain
 
 MOST_BYTES = 16 << 20  # of a record; a usual one has 5 kB
 

@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from showdown.basics.errors import ShowdownError, UsageError
 from showdown.bench import record_file
 from showdown.bench.record import NotARecord, Record
 from showdown.bench.store import CellFiles
-from showdown.errors import ShowdownError, UsageError
 
 
 def is_url(out: str) -> bool:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
+from showdown.basics.errors import UsageError
 from showdown.bench.estimate import rough_seconds
 from showdown.bench.plan import Planned
-from showdown.errors import UsageError
 
 
 def divided(planned: list[Planned], shards: int) -> list[list[Planned]]:

@@ -19,15 +19,15 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from showdown.basics.errors import ShowdownError, UsageError
+from showdown.basics.files import TEMPORARY, sweep, write_atomically, write_together
 from showdown.bench import record_file, table_file
 from showdown.bench.cell import Cell
 from showdown.bench.locks import LOCK, locked, remove_free_locks
 from showdown.bench.reader import Reader
 from showdown.bench.record import About, NotARecord, Record
 from showdown.bench.table_file import NotATable
-from showdown.errors import ShowdownError, UsageError
-from showdown.files import TEMPORARY, sweep, write_atomically, write_together
-from showdown.simulate import Outcome
+from showdown.play.simulate import Outcome
 
 SPARE_BYTES = 16 << 20  # that a disk must have free before a cell is played, besides twice the cell's table
 _BYTES_PER_TRIAL = 4096  # of a table: two curves, the metrics, the counts of a usual number of actions

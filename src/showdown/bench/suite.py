@@ -9,8 +9,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from showdown.errors import UsageError
-from showdown.text import LONGEST_SPELLING, check_name
+from showdown.basics.errors import UsageError
+from showdown.basics.text import LONGEST_SPELLING, check_name
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,11 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from showdown.basics.errors import ShowdownError
+from showdown.basics.folders import cache_folder
 from showdown.bench.record import Record
 from showdown.bench.remote import Remote, is_url
 from showdown.bench.store import Store
-from showdown.errors import ShowdownError
-from showdown.folders import cache_folder
 
 DOWNLOADS = 8  # at the same time
 

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from showdown.bench.record import Record
 from showdown.metrics import per_checkpoint, per_trial, required
-from showdown.simulate import Outcome
+from showdown.play.simulate import Outcome
 
 MOST_BYTES = 4 << 30  # of a table; a usual one has 50 kB
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from showdown.basics.files import read_plain
 from showdown.bench import record_file, table_file
 from showdown.bench.reader import Reader
 from showdown.bench.record import Record
 from showdown.bench.store import Store
-from showdown.files import read_plain
 
 VERIFIED, UNVERIFIED, DAMAGED, FOREIGN, LEFTOVER = "verified", "unverified", "damaged", "foreign", "leftover"
 

@@ -6,12 +6,12 @@ import difflib
 import fnmatch
 from collections.abc import Iterable
 
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 
 
 def chosen(text: str | None, noun: str, stored: Iterable[str]) -> list[str] | None:
     """The store's names that `A,B*` asks for, in the order asked; None for all."""
-    from showdown.registry import split_outside_brackets
+    from showdown.config.registry import split_outside_brackets
 
     if text is None:
         return None

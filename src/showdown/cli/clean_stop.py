@@ -10,8 +10,8 @@ from typing import Any
 
 import typer
 
+from showdown.basics.errors import Terminated
 from showdown.cli import console
-from showdown.errors import Terminated
 
 
 @contextmanager

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from showdown.errors import ShowdownError
-from showdown.text import one_line, printable
+from showdown.basics.errors import ShowdownError
+from showdown.basics.text import one_line, printable
 
 
 def data(text: str) -> None:

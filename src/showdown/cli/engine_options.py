@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from showdown.cores import cores
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
+from showdown.machine.cores import cores
 
 if TYPE_CHECKING:
     from showdown.bench.engine import Limits

@@ -20,7 +20,7 @@ Load = Annotated[
 def load_files(paths: list[Path] | None) -> None:
     if paths:
         from showdown import policies, problems  # noqa: F401  what presets in a file vary must be known first
-        from showdown.registry import load_file
+        from showdown.config.registry import load_file
 
         for path in paths:
             load_file(path)

@@ -11,9 +11,9 @@ import sys
 import typer
 
 from showdown import __version__
+from showdown.basics.discover import defined, import_modules
+from showdown.basics.errors import ShowdownError, UsageError
 from showdown.cli import commands, console
-from showdown.discover import defined, import_modules
-from showdown.errors import ShowdownError, UsageError
 
 app = typer.Typer(
     name="showdown",

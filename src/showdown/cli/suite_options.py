@@ -34,7 +34,7 @@ def chosen_suite(
 ) -> Suite:
     """The suite with what was asked for instead of its own."""
     from showdown.bench.suite import changed, load_suite
-    from showdown.registry import split_outside_brackets
+    from showdown.config.registry import split_outside_brackets
 
     changes: dict[str, Any] = {"trials": trials, "horizon": horizon, "seed": seed}
     for field, names in (("policies", policies), ("problems", problems)):

@@ -10,11 +10,11 @@ from typing import Any
 import jax
 import numpy as np
 
+from showdown.basics.errors import UsageError
 from showdown.config import float32
 from showdown.config.hints import hints_of, is_tuple, literals, options
 from showdown.config.kinds import is_config
 from showdown.config.params import param_of
-from showdown.errors import UsageError
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ import ast
 import typing
 from typing import Any
 
+from showdown.basics.errors import UsageError
+from showdown.basics.text import LONGEST_SPELLING, check_name
 from showdown.config import float32
 from showdown.config.hints import is_tuple, literals, member_hints, options
 from showdown.config.kinds import is_config, is_config_class
-from showdown.errors import UsageError
-from showdown.text import LONGEST_SPELLING, check_name
 
 _NO = object()
 _WORDS = {"true": True, "false": False, "none": None}

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 
 _LIMITS = np.finfo(np.float32)
 LARGEST, SMALLEST = float(_LIMITS.max), float(_LIMITS.tiny)

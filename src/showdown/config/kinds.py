@@ -8,9 +8,9 @@ from typing import Any, TypeVar, dataclass_transform
 
 import jax
 
+from showdown.basics.errors import UsageError
 from showdown.config import float32
 from showdown.config.hints import hints_of, holds, is_tuple, member_hints, options
-from showdown.errors import UsageError
 
 T = TypeVar("T")
 

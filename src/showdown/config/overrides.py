@@ -10,12 +10,12 @@ import dataclasses
 import difflib
 from typing import Any, TypeVar
 
+from showdown.basics.errors import UsageError
+from showdown.basics.text import check_name
 from showdown.config.coerce import coerce
 from showdown.config.hints import hints_of, is_tuple, member_hints, options
 from showdown.config.kinds import is_config
 from showdown.config.walk import all_fields
-from showdown.errors import UsageError
-from showdown.text import check_name
 
 T = TypeVar("T")
 

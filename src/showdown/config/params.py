@@ -9,8 +9,8 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from showdown.basics.errors import UsageError
 from showdown.config.ranges import Range
-from showdown.errors import UsageError
 
 if TYPE_CHECKING:
     from showdown.config.checks import Check

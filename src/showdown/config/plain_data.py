@@ -9,10 +9,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from showdown.basics.errors import UsageError
 from showdown.config.coerce import is_known, typed
 from showdown.config.hints import hints_of
 from showdown.config.kinds import RESERVED, is_config, kinds
-from showdown.errors import UsageError
 
 
 def to_json(value: Any, *, numerics: bool = False) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from showdown.basics.errors import UsageError
 from showdown.data.choose_columns import find_column, find_columns
 from showdown.data.column_rules import Rule
 from showdown.data.encode_column import Column, Encoded, encode
 from showdown.data.payoffs import classes_of, payoffs_of, rewards_of
 from showdown.data.reward_precision import in_float32
 from showdown.data.table_warnings import warnings_of
-from showdown.errors import UsageError
 
 
 @dataclass(frozen=True, eq=False)

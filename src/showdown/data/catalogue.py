@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 
 _UCI = "https://archive.ics.uci.edu/static/public"
 _UCI_OLD = "https://archive.ics.uci.edu/ml/machine-learning-databases"

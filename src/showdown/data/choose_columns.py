@@ -9,10 +9,10 @@ import re
 import numpy as np
 import pandas as pd
 
+from showdown.basics.errors import UsageError
 from showdown.data.column_values import as_dates, as_numbers
 from showdown.data.encode_column import looks_like_row_name
 from showdown.data.written_values import writing_of
-from showdown.errors import UsageError
 
 LIKELY_LABELS = ("class", "label", "target", "outcome", "category", "y")
 

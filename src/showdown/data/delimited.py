@@ -14,9 +14,9 @@ from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from showdown.basics.errors import UsageError
 from showdown.data.find_header import COMMENT, count_comment_lines, fits_as_row, has_header
 from showdown.data.missing_text import MISSING
-from showdown.errors import UsageError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from showdown.basics.errors import MissingDataError
 from showdown.data.unpack import Unusable
-from showdown.errors import MissingDataError
 
 CHUNK = 1 << 16
 REDIRECTS = 5

@@ -6,7 +6,7 @@ import threading
 from collections import Counter
 from typing import Any
 
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 
 KINDS = ("missing", "unknown", "other", "new_columns")
 MOST_COLUMNS = 100  # that are counted by name; a client may make up new ones without end

@@ -20,10 +20,10 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
+from showdown.basics.errors import UsageError
 from showdown.data.bandit_table import BanditTable
 from showdown.data.column_rules import CategoryRule, NumberRule, Rule
 from showdown.data.encode_counts import EncodeCounts
-from showdown.errors import UsageError
 
 FORMAT = 1  # of `to_json`
 _RULES: dict[str, type[NumberRule] | type[CategoryRule]] = {"number": NumberRule, "category": CategoryRule}

@@ -16,13 +16,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from showdown.basics.errors import MissingDataError
+from showdown.basics.text import one_line
 from showdown.data import verify
 from showdown.data.catalogue import DataFile, Dataset, dataset
 from showdown.data.download import Bounds, Progress, download
 from showdown.data.locate import FOLDER_VARIABLE, find, folders
 from showdown.data.unpack import Unusable, chunks, most_bytes, unpacked
-from showdown.errors import MissingDataError
-from showdown.text import one_line
 
 TIMEOUT = 30.0  # seconds without an answer from the server
 SECONDS, SLOWEST = 120.0, 100_000  # a download may take so many seconds, and one for so many bytes that it may have

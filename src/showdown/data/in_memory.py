@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 
 MOST_DENSE = 1 << 27  # numbers a sparse matrix may become: 1 GiB
 

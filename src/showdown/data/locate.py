@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from showdown.basics.errors import MissingDataError
+from showdown.basics.folders import cache_folder
 from showdown.data.catalogue import DataFile, Dataset
-from showdown.errors import MissingDataError
-from showdown.folders import cache_folder
 
 FOLDER_VARIABLE = "SHOWDOWN_DATA"
 _PACKED_ENDINGS = ("", ".gz", ".Z", ".zip")

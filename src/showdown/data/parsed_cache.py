@@ -15,13 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
+from showdown.basics.errors import MissingDataError
+from showdown.basics.files import read_plain, sweep, write_together
+from showdown.basics.folders import cache_folder
 from showdown.data import verify
 from showdown.data.catalogue import Dataset, dataset
 from showdown.data.locate import named_folder, require
 from showdown.data.unpack import Unusable, unpacked
-from showdown.errors import MissingDataError
-from showdown.files import read_plain, sweep, write_together
-from showdown.folders import cache_folder
 
 CHECKSUM_BYTES = 32
 MOST_BYTES = 64 << 30  # the largest data set has 0.5 GB

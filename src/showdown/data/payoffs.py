@@ -8,9 +8,9 @@ import re
 import numpy as np
 import pandas as pd
 
+from showdown.basics.errors import UsageError
 from showdown.data.column_values import as_numbers, categories, numbers_of
 from showdown.data.reward_precision import in_float32
-from showdown.errors import UsageError
 
 MAX_CLASSES = 1000  # of a label; more is a measurement or a name
 

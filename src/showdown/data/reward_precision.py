@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 
 SHARE = 0.01  # of the differences that matter: the largest spacing of float32 that is accepted
 _TINY = float(np.finfo(np.float32).tiny)  # numbers below are 0 in a compiled program

@@ -8,10 +8,10 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from showdown.basics.errors import MissingDataError
+from showdown.basics.folders import cache_folder
 from showdown.data.catalogue import DataFile, Dataset
 from showdown.data.unpack import Unusable, chunks, unpacked
-from showdown.errors import MissingDataError
-from showdown.folders import cache_folder
 
 
 def check_content(path: Path, file: DataFile) -> None:

@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from showdown.play.at_once import at_once
-from showdown.policy import Policy, State
+from showdown.play.score_chunks import at_once
+from showdown.protocol.policy import Policy, State
 
 
 def act_probabilities(

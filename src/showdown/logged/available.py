@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from showdown.basics.errors import UsageError
 from showdown.data.column_values import as_numbers
-from showdown.errors import UsageError
 
 
 def available_actions(

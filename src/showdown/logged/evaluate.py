@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from showdown.errors import DivergedError, UsageError
-from showdown.keys import named_key, role_key
+from showdown.basics.errors import DivergedError, UsageError
 from showdown.logged.act_probabilities import act_probabilities
 from showdown.logged.checks import FEW, HOPELESS, log_messages, replay_messages, weight_messages
 from showdown.logged.estimators import (
@@ -26,7 +25,8 @@ from showdown.logged.replay_value import replay_value
 from showdown.logged.report import Evaluation, Row
 from showdown.logged.reward_model import RewardModel, fit_rewards
 from showdown.logged.targets import Target, default_names, targets_of
-from showdown.policy import Policy
+from showdown.protocol.keys import named_key, role_key
+from showdown.protocol.policy import Policy
 
 DRAWS = 64  # of a frozen policy's action at each row; more make its estimates vary less, none makes them biased
 

@@ -13,12 +13,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from showdown.errors import DivergedError
+from showdown.basics.errors import DivergedError
 from showdown.logged.log import Log
 from showdown.play import block
 from showdown.play.block import RoleKeys
-from showdown.policy import History, Policy, State, all_finite
-from showdown.problem import ProblemSpec
+from showdown.protocol.policy import History, Policy, State, all_finite
+from showdown.protocol.problem import ProblemSpec
 
 
 class Learned(NamedTuple):

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from showdown.basics.errors import UsageError
 from showdown.data.encoder import Encoder
-from showdown.errors import UsageError
-from showdown.problem import ProblemSpec
+from showdown.protocol.problem import ProblemSpec
 
 ROUNDING = 1e-6  # by which a propensity in float32 may be above 1
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from showdown.basics.errors import UsageError
 from showdown.data.bandit_table import as_bandit_table
 from showdown.data.choose_columns import find_column, find_columns
 from showdown.data.column_values import as_dates, as_numbers, categories
@@ -19,7 +20,6 @@ from showdown.data.payoffs import rewards_of
 from showdown.data.read_table import read_table
 from showdown.data.recognise_log import likely_columns
 from showdown.data.reward_precision import logged_in_float32
-from showdown.errors import UsageError
 from showdown.logged.available import available_actions
 from showdown.logged.log import Log
 

@@ -16,7 +16,7 @@ from scipy.stats import t as student
 from showdown.logged.estimators import Estimate
 from showdown.logged.live_through import replay
 from showdown.logged.log import Log
-from showdown.policy import Policy
+from showdown.protocol.policy import Policy
 
 RESAMPLES = 20
 RESAMPLES_IF_REFIT = 8  # these cost a training each

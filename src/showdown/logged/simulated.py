@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 import jax
 import numpy as np
 
-from showdown.keys import named_key
 from showdown.logged.log import Log
-from showdown.problem import Problem
+from showdown.protocol.keys import named_key
+from showdown.protocol.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)

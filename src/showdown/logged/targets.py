@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 from showdown.logged.log import Log
 from showdown.policies import policies
-from showdown.policy import Policy
+from showdown.protocol.policy import Policy
 
 ALWAYS = "always "  # what the name of a policy that takes one action begins with
 

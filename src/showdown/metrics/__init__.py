@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pkgutil import iter_modules
 
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 from showdown.metrics.metric import EXPECTED, Metric
 
 COMMONEST = "always the commonest action"  # the best fixed action in hindsight, beside which some metrics are shown

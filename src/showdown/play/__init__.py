@@ -4,5 +4,5 @@
 measures them; `over_trials` does that for a batch of trials and `programs` compiles it, for one device or several
 (`devices`); `room` says how many trials fit in memory; `batches` plays them all; `book` adds up on the host what was
 measured; `many` plays several policies at once.
-`showdown.simulate` and `showdown.agent` are the doors to all this.
+`showdown.play.simulate` and `showdown.agent` are the doors to all this.
 """

@@ -16,12 +16,12 @@ from typing import Any, Generic, Protocol, TypeVar
 import jax
 import numpy as np
 
-from showdown.errors import TooLargeError
-from showdown.memory import is_exhaustion
+from showdown.basics.errors import TooLargeError
+from showdown.play.batch_size import equal, fitting
+from showdown.play.memory import is_exhaustion
+from showdown.play.prepared import Prepared
 from showdown.play.programs import Programs, compiled
-from showdown.play.room import equal, fitting
 from showdown.play.segment import Played
-from showdown.play.setting import Setting
 from showdown.posteriors import float64
 
 Progress = Callable[[int], None]  # called with the number of trial-steps just played
@@ -70,7 +70,7 @@ class _Meter:
 
 
 def play_trials(
-    setting: Setting,
+    prepared: Prepared,
     *,
     trials: int,
     seed: int,
@@ -80,11 +80,11 @@ def play_trials(
 ) -> Batches[R]:
     """Play them all, in batches of the size asked for or else as large as memory allows.
 
-    As many batches are played at the same time as `room.first_batch` says. Where memory runs out all the same,
+    As many batches are played at the same time as `batch_size.first_batch` says. Where memory runs out all the same,
     they are played again one after another, then with half as many trials at a time. `recorder` is called with the
     number of trials of each.
     """
-    programs, size, at_once, compile_seconds = fitting(setting, trials, batch_trials)
+    programs, size, at_once, compile_seconds = fitting(prepared, trials, batch_trials)
     batches: Batches[R] = Batches(size, compile_seconds)
     meter, first = _Meter(progress), 0
     while first < trials:
@@ -93,7 +93,7 @@ def play_trials(
         wanted = [min(size, trials - start) for start in starts]  # the last batch may hold trials nobody asked for
         mine, failure, began = [recorder(count) for count in wanted], "", time.perf_counter()
         try:
-            ended = _play_batches(setting, programs, seed, [range(at, at + size) for at in starts], mine, meter)
+            ended = _play_batches(prepared, programs, seed, [range(at, at + size) for at in starts], mine, meter)
         except Exception as error:
             if not is_exhaustion(error):
                 raise
@@ -103,22 +103,22 @@ def play_trials(
         if not failure:
             batches.recorders += mine
             for count, values in zip(wanted, ended, strict=True):
-                asked_for = (slice(None), slice(count)) if setting.population else slice(count)
+                asked_for = (slice(None), slice(count)) if prepared.population else slice(count)
                 batches.diagnostics.append({name: value[asked_for] for name, value in values.items()})
             first += sum(wanted)
         elif at_once > 1:
             at_once = 1
-        elif batches.size == setting.devices or batch_trials is not None:
+        elif batches.size == prepared.devices or batch_trials is not None:
             raise TooLargeError(f"memory ran out with {batches.size} trials at a time ({failure.splitlines()[0]})")
         else:
-            batches.size = equal(trials - first, batches.size // 2, setting.devices)
-            programs, seconds = compiled(setting, batches.size)
+            batches.size = equal(trials - first, batches.size // 2, prepared.devices)
+            programs, seconds = compiled(prepared, batches.size)
             batches.compile_seconds += seconds
     return batches
 
 
 def _play_batches(
-    setting: Setting,
+    prepared: Prepared,
     programs: Programs,
     seed: int,
     batches: Sequence[range],
@@ -130,26 +130,26 @@ def _play_batches(
     Several are played by a thread each, segment by segment. This thread adds up the last segment meanwhile, so errors
     and Ctrl-C fall between segments here too.
     """
-    arguments = setting.policy, setting.problem, setting.tables
+    arguments = prepared.policy, prepared.problem, prepared.tables
     pending: list[Played] = []
 
     def read(segment: int) -> None:
         for recorder, played in zip(recorders, pending, strict=True):
-            progress(recorder.record(segment * setting.steps, jax.device_get(played)))
+            progress(recorder.record(segment * prepared.steps, jax.device_get(played)))
 
     with ThreadPoolExecutor(len(batches), "play") as pool:
         begin = partial(_begin, pool if len(batches) > 1 else None)
-        running = _all(begin(programs.start, *arguments, *setting.keys(seed, trials)) for trials in batches)
-        for segment in range(setting.segments):
-            first_step = np.int32(segment * setting.steps)
+        running = _all(begin(programs.start, *arguments, *prepared.keys(seed, trials)) for trials in batches)
+        for segment in range(prepared.segments):
+            first_step = np.int32(segment * prepared.steps)
             playing = [begin(programs.play, *arguments, *both, first_step) for both in running]
             if pending:  # while this segment is being played
                 read(segment - 1)
             ended = _all(playing)
             running = [(episodes, players) for (episodes, _), (players, _) in zip(running, ended, strict=True)]
             pending = [played for _, played in ended]
-    read(setting.segments - 1)
-    return [jax.device_get(_diagnostics(setting, players.state, len(batches[0]))) for _, players in running]
+    read(prepared.segments - 1)
+    return [jax.device_get(_diagnostics(prepared, players.state, len(batches[0]))) for _, players in running]
 
 
 def _begin(pool: ThreadPoolExecutor | None, function: Callable[..., T], *arguments: Any) -> Callable[[], T]:
@@ -173,8 +173,8 @@ def _all(begun: Iterable[Callable[[], T]]) -> list[T]:
     return [result() for result in list(begun)]
 
 
-def _diagnostics(setting: Setting, states: object, trials: int) -> dict[str, jax.Array]:
+def _diagnostics(prepared: Prepared, states: object, trials: int) -> dict[str, jax.Array]:
     def of_trials(policy, states):
         return jax.vmap(policy.diagnostics, axis_size=trials)(states)
 
-    return (jax.vmap(of_trials) if setting.population else of_trials)(setting.policy, states)
+    return (jax.vmap(of_trials) if prepared.population else of_trials)(prepared.policy, states)

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from showdown.keys import role_key
-from showdown.play.ahead import split
 from showdown.play.propensity import of_taken
-from showdown.policy import History, Policy, State
-from showdown.problem import ProblemSpec, Round
-from showdown.threefry import key_of
+from showdown.protocol.keys import role_key
+from showdown.protocol.policy import History, Policy, State
+from showdown.protocol.problem import ProblemSpec, Round
+from showdown.tricks.hoisted_randomness import split
+from showdown.tricks.threefry import key_of
 
 
 class RoleKeys(NamedTuple):
@@ -84,7 +84,7 @@ class Player(NamedTuple):
     rewards: jax.Array  # (capacity,)
 
 
-def seat(policy: Policy, key: jax.Array, spec: ProblemSpec, capacity: int) -> Player:
+def start_player(policy: Policy, key: jax.Array, spec: ProblemSpec, capacity: int) -> Player:
     """The player before its first step, with room for a history of `capacity` steps if the policy refits."""
     kept = capacity if policy.refit_every else 0
     return Player(key, init(policy, key, spec), jnp.zeros(kept, jnp.int32), jnp.zeros(kept, jnp.float32))
@@ -123,7 +123,7 @@ def play_block(
         return policy.update(key_of(words.update), state, context, action, reward), taken
 
     state = player.state
-    if policy.frozen:  # nothing changes within a block, so all its contexts are decided at once
+    if policy.learns_only_at_refits:  # nothing changes within a block, so all its contexts are decided at once
         decide = jax.vmap(lambda words, context, step: policy.act(key_of(words), state, context, step))
         actions = decide(keys.act, rounds.context, times)
         rewards = jnp.take_along_axis(rounds.rewards, actions[:, None], axis=1)[:, 0]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import jax
 from jax.stages import Compiled, Lowered
 
-from showdown.cores import cores
+from showdown.machine.cores import cores
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from showdown.play.book import Book, Decisions
-from showdown.problem import ProblemSpec
+from showdown.play.accumulator import Accumulator, Decisions
+from showdown.protocol.problem import ProblemSpec
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Outcome:
     @classmethod
     def of(
         cls,
-        books: Sequence[Book],
+        books: Sequence[Accumulator],
         diagnostics: Sequence[Mapping[str, np.ndarray]],
         *,
         spec: ProblemSpec,

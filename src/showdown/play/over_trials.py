@@ -11,10 +11,10 @@ from typing import Any
 
 import jax
 
-from showdown.play.block import Player, StepKeys, seat
+from showdown.play.block import Player, StepKeys, start_player
 from showdown.play.segment import Decided, Played, keys_of, measure, play_segment, rounds_of
-from showdown.policy import Policy
-from showdown.problem import Episode, Problem, ProblemSpec, Round, Tables
+from showdown.protocol.policy import Policy
+from showdown.protocol.problem import Episode, Problem, ProblemSpec, Round, Tables
 
 
 def begin_episodes(problem: Problem, tables: Tables, keys: jax.Array) -> Episode:
@@ -33,7 +33,7 @@ def make_rounds(
 
 def begin_players(spec: ProblemSpec, capacity: int, population: int | None, policy: Policy, keys: jax.Array) -> Player:
     def trials(policy: Policy) -> Player:
-        return jax.lax.map(lambda key: seat(policy, key, spec, capacity), keys)
+        return jax.lax.map(lambda key: start_player(policy, key, spec, capacity), keys)
 
     return _policies(population, trials)(policy)
 

@@ -1,10 +1,10 @@
 """The compiled programs of a batch of trials, cut so that most of them serve many cells.
 
 Compiling takes longer than playing in most small studies, and its time grows with what a program holds. So a problem's
-part (`begin`, `rounds`) is compiled once for all policies, a policy's part (`seat`, `segment`) once for all problems of
-one size, and the rest (`keys`, `measure`) once for all of them. Only a policy that refits has a segment of its own for
-every problem, because it reads past contexts from it. Floats of the policy and the problem are arguments: every preset
-of one structure is served by the same programs.
+part (`begin`, `rounds`) is compiled once for all policies, a policy's part (`players`, `segment`) once for all problems
+of one size, and the rest (`keys`, `measure`) once for all of them. Only a policy that refits has a segment of its own
+for every problem, because it reads past contexts from it. Floats of the policy and the problem are arguments: every
+preset of one structure is served by the same programs.
 
 Trials run in parallel by `vmap`, and a batch is spread over the devices of this process; see `devices.py`.
 """
@@ -18,21 +18,21 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from showdown.keys import trial_keys
 from showdown.play.block import Player
 from showdown.play.compile_once import Job, compiled_together
 from showdown.play.devices import Spread
 from showdown.play.over_trials import begin_episodes, begin_players, make_keys, make_rounds, measure_all, play_rounds
+from showdown.play.prepared import Prepared
 from showdown.play.segment import Played
-from showdown.play.setting import Setting
-from showdown.policy import Policy
-from showdown.problem import Episode, Problem, Tables
+from showdown.protocol.keys import trial_keys
+from showdown.protocol.policy import Policy
+from showdown.protocol.problem import Episode, Problem, Tables
 
 
 class Programs(NamedTuple):
     begin: Any  # (problem, tables, keys) -> episodes
     rounds: Any  # (problem, tables, episodes, first step) -> rounds of a segment
-    seat: Any  # (policy, keys) -> players
+    players: Any  # (policy, keys) -> players
     keys: Any  # (the players' keys, first step) -> keys of the steps of a segment
     segment: Any  # (policy, players, keys, rounds, first step, *past) -> (players, what they did)
     measure: Any  # (rounds, first step, horizon, actions, finite) -> what was played
@@ -40,7 +40,7 @@ class Programs(NamedTuple):
     def start(
         self, policy: Policy, problem: Problem, tables: Tables, problem_keys: jax.Array, policy_keys: jax.Array
     ) -> tuple[Episode, Player]:
-        return self.begin(problem, tables, problem_keys), self.seat(policy, policy_keys)
+        return self.begin(problem, tables, problem_keys), self.players(policy, policy_keys)
 
     def play(
         self,
@@ -59,32 +59,32 @@ class Programs(NamedTuple):
         return players, played._replace(propensities=decided.propensities)
 
 
-def compiled(setting: Setting, batch: int) -> tuple[Programs, float]:
+def compiled(prepared: Prepared, batch: int) -> tuple[Programs, float]:
     """The programs for `batch` trials, and the seconds it took to compile them: 0 if this process had them already."""
-    wanted = jobs(setting, batch)
+    wanted = jobs(prepared, batch)
     parts, seconds = compiled_together(list(wanted.values()))
     return Programs(**dict(zip(wanted, parts, strict=True))), seconds
 
 
-def jobs(setting: Setting, batch: int) -> dict[str, Job]:
+def jobs(prepared: Prepared, batch: int) -> dict[str, Job]:
     """What is to be compiled for `batch` trials, by the names in `Programs`."""
-    policy, world = setting.policy, (setting.problem, setting.tables)
-    steps, population = setting.steps, setting.population
+    policy, world = prepared.policy, (prepared.problem, prepared.tables)
+    steps, population = prepared.steps, prepared.population
     first = horizon = np.int32(0)
     trial = jax.eval_shape(lambda: trial_keys(0, "", range(batch), ""))
-    about = setting.spec, setting.capacity, population
+    about = prepared.spec, prepared.capacity, population
     episodes = _shapes(begin_episodes, *world, trial)
     players = _shapes(partial(begin_players, *about), policy, trial)
     rounds = _shapes(partial(make_rounds, steps, batch), *world, episodes, first)
     keys = _shapes(partial(make_keys, steps, population), players.key, first)
-    past, way = _past(policy, *world, episodes), (steps, population, setting.propensities)
+    past, way = _past(policy, *world, episodes), (steps, population, prepared.propensities)
     each = (batch,) if population is None else (population, batch)
     decided = jax.ShapeDtypeStruct((*each, steps), np.int32), jax.ShapeDtypeStruct(each, bool)
-    job, share = partial(_job, Spread(setting.devices, population is not None)), batch // setting.devices
+    job, share = partial(_job, Spread(prepared.devices, population is not None)), batch // prepared.devices
     return {
         "begin": job("eet", "t", begin_episodes)(*world, trial),
         "rounds": job("eete", "t", make_rounds, steps, share)(*world, episodes, first),
-        "seat": job("et", "p", begin_players, *about)(policy, trial),
+        "players": job("et", "p", begin_players, *about)(policy, trial),
         "keys": job("pe", "p", make_keys, steps, population)(players.key, first),
         "segment": job("eppte" + "eet" * bool(past), "p", play_rounds, *way, donated=1)(
             policy, players, keys, rounds, first, *past

@@ -5,9 +5,9 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from showdown.keys import role_key
-from showdown.play.at_once import at_once
-from showdown.policy import Policy, State
+from showdown.play.score_chunks import at_once
+from showdown.protocol.keys import role_key
+from showdown.protocol.policy import Policy, State
 
 SIMULATED_DRAWS = 200  # for each step of a simulation, of a policy that states no law
 

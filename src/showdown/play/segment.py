@@ -15,10 +15,10 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 from showdown.play.block import Player, RoleKeys, StepKeys, play_block
-from showdown.policy import Policy, all_finite
-from showdown.problem import Episode, Problem, Round, Tables
+from showdown.protocol.policy import Policy, all_finite
+from showdown.protocol.problem import Episode, Problem, Round, Tables
 
 SEGMENT_STEPS = 1000  # for policies that never refit
 SEGMENT_REFITS = 10  # for policies that do

@@ -1,6 +1,6 @@
 """One file per family of policies, found by its name; each adds its presets to the registry at its foot."""
 
-from showdown.discover import import_modules
+from showdown.basics.discover import import_modules
 from showdown.policies.registry import policies as policies
 
 # the order in which presets are listed; families that are not named here follow

@@ -32,15 +32,15 @@ import jax
 import jax.numpy as jnp
 
 from showdown.config import at_least, config, integers, log, param, positive
-from showdown.keys import role_key
 from showdown.policies.registry import policies
 from showdown.policies.shared.references import PAPER
 from showdown.policies.shared.variational import Belief, VariationalPolicy
 from showdown.policies.wrappers import WarmUp
-from showdown.policy import Batch, Policy
 from showdown.posteriors import network, variational
 from showdown.posteriors.training import Fit
-from showdown.problem import ProblemSpec
+from showdown.protocol.keys import role_key
+from showdown.protocol.policy import Batch, Policy
+from showdown.protocol.problem import ProblemSpec
 
 
 @config

@@ -24,12 +24,12 @@ from showdown.beliefs.features import Features, FeatureState, ScaledContexts
 from showdown.beliefs.network_features import NetworkFeatures
 from showdown.beliefs.scale_free import ScaleFreeLinear
 from showdown.config import config, param, required
-from showdown.history import History
 from showdown.policies.registry import policies
-from showdown.policies.shared.believed import Believed
 from showdown.policies.shared.refit_beliefs import View, refit
+from showdown.policies.shared.value_thompson import ValueThompson
 from showdown.policies.wrappers import Duel, WarmUp
-from showdown.problem import ProblemSpec
+from showdown.protocol.history import History
+from showdown.protocol.problem import ProblemSpec
 
 
 class SamplingState(NamedTuple):
@@ -38,7 +38,7 @@ class SamplingState(NamedTuple):
 
 
 @config
-class BeliefSampling(Believed):
+class BeliefSampling(ValueThompson):
     """Draw a value for each action from a belief about the features of the context; play the largest."""
 
     features: Features = param(required, "what the belief sees of a context")

@@ -24,15 +24,15 @@ import jax
 import jax.numpy as jnp
 
 from showdown.config import at_least, config, integers, linear, param, positive_probability
-from showdown.keys import role_key
 from showdown.policies.registry import policies
 from showdown.policies.shared.references import PAPER
 from showdown.policies.shared.rms_network import RMSNetwork
 from showdown.policies.wrappers import WarmUp
-from showdown.policy import Batch, History, Policy
 from showdown.posteriors.training import Fit
-from showdown.problem import ProblemSpec
-from showdown.threefry import key_of
+from showdown.protocol.keys import role_key
+from showdown.protocol.policy import Batch, History, Policy
+from showdown.protocol.problem import ProblemSpec
+from showdown.tricks.threefry import key_of
 
 
 class BootstrapState(NamedTuple):

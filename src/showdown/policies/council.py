@@ -21,23 +21,23 @@ from typing import Literal, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from showdown.basics.errors import UsageError
 from showdown.beliefs.belief import Belief, BeliefState, Values
 from showdown.beliefs.choice import ChoiceState, EarnedChoice
 from showdown.beliefs.features import Features, FeatureState
 from showdown.beliefs.network_features import NetworkFeatures
 from showdown.beliefs.scale_free import ScaleFreeLinear
 from showdown.config import Configuration, config, param, required
-from showdown.errors import UsageError
-from showdown.history import History
-from showdown.keys import role_key
 from showdown.policies.registry import policies
 from showdown.policies.shared.duel import duel, duel_among, duel_law
 from showdown.policies.shared.refit_beliefs import View, refit
 from showdown.policies.wrappers import WarmUp
-from showdown.policy import Policy
-from showdown.posteriors.largest import MOST, largest
+from showdown.posteriors.probability_of_best import MOST, largest
 from showdown.posteriors.regression import student_t
-from showdown.problem import ProblemSpec
+from showdown.protocol.history import History
+from showdown.protocol.keys import role_key
+from showdown.protocol.policy import Policy
+from showdown.protocol.problem import ProblemSpec
 
 DOUBLINGS = 20  # parts of the timeline: part b holds the steps from 2^b to 2^(b+1) − 1, the last one all that follow
 

@@ -22,9 +22,9 @@ from showdown.policies.registry import policies
 from showdown.policies.shared.references import PAPER
 from showdown.policies.shared.rms_network import RMSNetwork
 from showdown.policies.wrappers import WarmUp
-from showdown.policy import Policy
 from showdown.posteriors import network
 from showdown.posteriors.network import Network
+from showdown.protocol.policy import Policy
 
 
 @config

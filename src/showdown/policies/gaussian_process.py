@@ -47,13 +47,13 @@ from showdown.config import at_least, config, integers, param
 from showdown.policies.registry import policies
 from showdown.policies.shared.process import ProcessPolicy, RewardScale, put
 from showdown.policies.wrappers import WarmUp
-from showdown.policy import Batch, History
 from showdown.posteriors import float64, gaussian_process, multitask_kernel, training
 from showdown.posteriors.gaussian_process import Points
 from showdown.posteriors.inverse_factor import factorise
 from showdown.posteriors.multitask_kernel import Hyperparameters
 from showdown.posteriors.training import Fit
-from showdown.problem import ProblemSpec
+from showdown.protocol.policy import Batch, History
+from showdown.protocol.problem import ProblemSpec
 
 
 class ProcessState(NamedTuple):

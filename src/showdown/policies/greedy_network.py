@@ -28,7 +28,7 @@ from showdown.config import config
 from showdown.policies.registry import policies
 from showdown.policies.shared.rms_network import RMSNetwork
 from showdown.policies.wrappers import EpsilonGreedy, WarmUp
-from showdown.policy import Greedy, Policy
+from showdown.protocol.policy import Greedy, Policy
 
 
 @config

@@ -28,14 +28,14 @@ from showdown.beliefs.features import PlainContexts
 from showdown.beliefs.linear import Covariance, GaussianLinear, Linear, LinearState, StudentLinear
 from showdown.config import config, log, param, positive
 from showdown.policies.registry import policies
-from showdown.policies.shared.believed import Believed
 from showdown.policies.shared.references import PAPER
+from showdown.policies.shared.value_thompson import ValueThompson
 from showdown.policies.wrappers import Duel, EpsilonGreedy, WarmUp
-from showdown.policy import Greedy, Policy
-from showdown.problem import ProblemSpec
+from showdown.protocol.policy import Greedy, Policy
+from showdown.protocol.problem import ProblemSpec
 
 
-class _Linear(Believed):
+class _Linear(ValueThompson):
     """A linear belief about the context and a constant; its fields are the belief's, as the paper's rows name them."""
 
     reference = PAPER

@@ -29,16 +29,16 @@ import jax
 from showdown.beliefs.belief import Values
 from showdown.beliefs.linear import LinearState, StudentLinear
 from showdown.config import at_least, config, integers, log, param, positive
-from showdown.keys import role_key
 from showdown.policies.registry import policies
-from showdown.policies.shared.believed import Believed
 from showdown.policies.shared.rms_network import RMSNetwork
+from showdown.policies.shared.value_thompson import ValueThompson
 from showdown.policies.wrappers import Duel, WarmUp
-from showdown.policy import History, Policy
 from showdown.posteriors import moments, network
 from showdown.posteriors.network import Network
 from showdown.posteriors.training import Fit, Precision, precision_scope
-from showdown.problem import ProblemSpec
+from showdown.protocol.keys import role_key
+from showdown.protocol.policy import History, Policy
+from showdown.protocol.problem import ProblemSpec
 
 CHUNK = 256  # rows of one action
 TOGETHER = 8  # chunks whose features are held at once
@@ -50,7 +50,7 @@ class NeuralLinearState(NamedTuple):
 
 
 @config
-class NeuralLinear(Believed, RMSNetwork):
+class NeuralLinear(ValueThompson, RMSNetwork):
     numerics = 2  # 2: history is summed in chunks of 256 rows
     training_steps: int = param(20, "t_s: optimiser steps per training", at_least(1), integers(10, 1000))
     prior_precision: float = param(0.25, "λ: ridge prior, coefficients ~ N(0, σ²I/λ)", positive, log(1e-3, 1e3))

@@ -36,17 +36,17 @@ import jax
 import jax.numpy as jnp
 
 from showdown.config import at_least, config, integers, linear, log, param, positive
-from showdown.keys import role_key
 from showdown.policies.registry import policies
 from showdown.policies.shared.references import PAPER
 from showdown.policies.shared.rms_network import RMSNetwork
 from showdown.policies.wrappers import WarmUp
-from showdown.policy import History, Policy
 from showdown.posteriors import network
 from showdown.posteriors.draws import normals, normals_like
 from showdown.posteriors.network import Network
 from showdown.posteriors.training import Fit, precision_scope
-from showdown.problem import ProblemSpec
+from showdown.protocol.keys import role_key
+from showdown.protocol.policy import History, Policy
+from showdown.protocol.problem import ProblemSpec
 
 ADAPTATION = 1.01  # factor by which the noise grows or shrinks each time it is adapted
 

@@ -1,6 +1,6 @@
 """The presets of policies by name. Families add theirs here; `showdown.policies` imports all families."""
 
-from showdown.policy import Policy
-from showdown.registry import Registry
+from showdown.config.registry import Registry
+from showdown.protocol.policy import Policy
 
 policies: Registry[Policy] = Registry("policy")

@@ -32,15 +32,15 @@ import jax
 import jax.numpy as jnp
 
 from showdown.config import at_least, config, integers, linear, log, param, positive, required, strictly_between
-from showdown.keys import role_key
 from showdown.policies.registry import policies
 from showdown.policies.shared.neural import NeuralPolicy
 from showdown.policies.shared.references import PAPER
 from showdown.policies.wrappers import WarmUp
-from showdown.policy import Batch, History, Policy
 from showdown.posteriors import gradient_noise, network, training
 from showdown.posteriors.network import Network
-from showdown.problem import ProblemSpec
+from showdown.protocol.keys import role_key
+from showdown.protocol.policy import Batch, History, Policy
+from showdown.protocol.problem import ProblemSpec
 
 
 class WalkState(NamedTuple):

@@ -36,7 +36,6 @@ from showdown.config import at_least, config, fraction, integers, log, param
 from showdown.policies.registry import policies
 from showdown.policies.shared.process import ProcessPolicy, RewardScale
 from showdown.policies.wrappers import WarmUp
-from showdown.policy import Batch, History
 from showdown.posteriors import float64, moments, multitask_kernel, regression, training
 from showdown.posteriors import sparse_gaussian_process as sparse
 from showdown.posteriors.gaussian_process import Points
@@ -44,7 +43,8 @@ from showdown.posteriors.multitask_kernel import Hyperparameters
 from showdown.posteriors.regression import Regressions
 from showdown.posteriors.sparse_gaussian_process import Natural
 from showdown.posteriors.training import Fit
-from showdown.problem import ProblemSpec
+from showdown.protocol.policy import Batch, History
+from showdown.protocol.problem import ProblemSpec
 
 CHUNK = 512  # rows of history whose features are held at once
 

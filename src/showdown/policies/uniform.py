@@ -12,8 +12,8 @@ import jax.numpy as jnp
 
 from showdown.config import config
 from showdown.policies.registry import policies
-from showdown.policy import Policy, State
-from showdown.problem import ProblemSpec
+from showdown.protocol.policy import Policy, State
+from showdown.protocol.problem import ProblemSpec
 
 
 class UniformState(NamedTuple):

@@ -7,13 +7,13 @@ from typing import Literal, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from showdown.basics.errors import UsageError
 from showdown.config import between, config, integers, linear, log, non_negative, param, probability, required
-from showdown.errors import UsageError
-from showdown.keys import role_key
-from showdown.policies.shared.believed import Believed
 from showdown.policies.shared.duel import duel, duel_among, duel_law
-from showdown.policy import Greedy, History, Policy, State, Thompson
-from showdown.problem import ProblemSpec
+from showdown.policies.shared.value_thompson import ValueThompson
+from showdown.protocol.keys import role_key
+from showdown.protocol.policy import Greedy, History, Policy, State, Thompson
+from showdown.protocol.problem import ProblemSpec
 
 
 class WrappedState(NamedTuple):
@@ -35,8 +35,8 @@ class Wrapper(Policy):
         return self.inner.refit_every
 
     @property
-    def frozen(self) -> bool:
-        return self.inner.frozen
+    def learns_only_at_refits(self) -> bool:
+        return self.inner.learns_only_at_refits
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> WrappedState:
         return WrappedState(self.inner.init(key, spec), jnp.int32(spec.num_actions))
@@ -164,5 +164,7 @@ class Duel(Wrapper):
         if isinstance(self.inner, Greedy):  # its draws are its means, so the leader always wins
             return self.inner.probabilities(state.inner, context, step, available)
         return (
-            duel_law(self.inner.values(state.inner, context), available) if isinstance(self.inner, Believed) else None
+            duel_law(self.inner.values(state.inner, context), available)
+            if isinstance(self.inner, ValueThompson)
+            else None
         )

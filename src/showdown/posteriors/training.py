@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from showdown.history import Batch
+from showdown.protocol.history import Batch
 
 Precision = Literal["default", "highest"]
 Parameters = Any  # a PyTree of float arrays

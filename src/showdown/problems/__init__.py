@@ -1,6 +1,6 @@
 """One file per problem, found by its name; each adds its presets to the registry at its foot."""
 
-from showdown.discover import import_modules
+from showdown.basics.discover import import_modules
 from showdown.problems.registry import problems as problems
 
 import_modules(__name__, __path__)

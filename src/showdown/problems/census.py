@@ -24,12 +24,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from showdown.basics.errors import InvalidProblemError
 from showdown.config import at_least, config, param
 from showdown.data.parsed_cache import Arrays, parsed
-from showdown.errors import InvalidProblemError
-from showdown.problem import ProblemSpec
 from showdown.problems.registry import problems
 from showdown.problems.rows import LabelledRows, check_horizon
+from showdown.protocol.problem import ProblemSpec
 
 OCCUPATION, IDENTITY = "dOccup", "caseid"
 NUM_ACTIONS = 9

@@ -18,8 +18,8 @@ from functools import cache
 
 import numpy as np
 
+from showdown.basics.errors import MissingDataError
 from showdown.config import at_least, config, param
-from showdown.errors import MissingDataError
 from showdown.problems.registry import problems
 from showdown.problems.rows import LabelledRows, LabelledTables, classification_tables
 

@@ -22,10 +22,10 @@ import numpy as np
 
 from showdown.config import at_least, config, param
 from showdown.data.parsed_cache import Arrays, parsed
-from showdown.keys import role_key
-from showdown.problem import Problem, ProblemSpec, Round
 from showdown.problems.registry import problems
 from showdown.problems.rows import check_horizon, shuffled
+from showdown.protocol.keys import role_key
+from showdown.protocol.problem import Problem, ProblemSpec, Round
 
 NUM_JOKES, CONTEXT_DIM = 40, 32
 UNRATED = 99

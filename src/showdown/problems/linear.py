@@ -18,9 +18,9 @@ import jax
 import jax.numpy as jnp
 
 from showdown.config import at_least, config, non_negative, param
-from showdown.keys import role_key
-from showdown.problem import Problem, ProblemSpec, Round, Tables
 from showdown.problems.registry import problems
+from showdown.protocol.keys import role_key
+from showdown.protocol.problem import Problem, ProblemSpec, Round, Tables
 
 
 class LinearEpisode(NamedTuple):

@@ -22,9 +22,9 @@ import numpy as np
 
 from showdown.config import at_least, config, param
 from showdown.data.parsed_cache import Arrays, parsed
-from showdown.keys import role_key
-from showdown.problem import Problem, ProblemSpec, Round
 from showdown.problems.registry import problems
+from showdown.protocol.keys import role_key
+from showdown.protocol.problem import Problem, ProblemSpec, Round
 
 GOOD, BAD = 5.0, -35.0
 

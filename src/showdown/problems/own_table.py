@@ -18,9 +18,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from showdown.basics.errors import MissingDataError, NoFileNamedError, UsageError
 from showdown.config import config, non_negative, param
 from showdown.data.delimited import DelimiterName, Header
-from showdown.errors import MissingDataError, NoFileNamedError, UsageError
 from showdown.problems.registry import problems
 from showdown.problems.rows import LabelledRows, LabelledTables, check_horizon
 

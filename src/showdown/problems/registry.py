@@ -1,6 +1,6 @@
 """The presets of problems by name. Each problem adds its own here; `showdown.problems` imports all of them."""
 
-from showdown.problem import Problem
-from showdown.registry import Registry
+from showdown.config.registry import Registry
+from showdown.protocol.problem import Problem
 
 problems: Registry[Problem] = Registry("problem")

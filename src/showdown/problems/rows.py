@@ -12,8 +12,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from showdown.errors import UsageError
-from showdown.problem import Problem, ProblemSpec, Round
+from showdown.basics.errors import UsageError
+from showdown.protocol.problem import Problem, ProblemSpec, Round
 
 
 class LabelledTables(NamedTuple):

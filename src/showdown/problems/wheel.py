@@ -21,9 +21,9 @@ import jax
 import jax.numpy as jnp
 
 from showdown.config import at_least, between, config, non_negative, param, strictly_between
-from showdown.keys import role_key
-from showdown.problem import Problem, ProblemSpec, Round, Tables
 from showdown.problems.registry import problems
+from showdown.protocol.keys import role_key
+from showdown.protocol.problem import Problem, ProblemSpec, Round, Tables
 
 
 class WheelEpisode(NamedTuple):

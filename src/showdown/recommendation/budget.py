@@ -6,7 +6,7 @@ import re
 import time
 from dataclasses import dataclass, field
 
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 
 DEFAULT = "5m"
 # For measuring decisions and drawing the page: a tenth, but at least some seconds, and more on a busy machine.

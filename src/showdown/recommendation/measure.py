@@ -10,8 +10,8 @@ import numpy as np
 
 from showdown.agent import Agent
 from showdown.play import block
-from showdown.policy import Policy
-from showdown.problem import ProblemSpec
+from showdown.protocol.policy import Policy
+from showdown.protocol.problem import ProblemSpec
 
 DECISIONS = 200  # that are timed
 FIRST = 10  # that are not: the first one compiles

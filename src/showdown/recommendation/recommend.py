@@ -13,19 +13,19 @@ import numpy as np
 
 from showdown.analysis.coverage import REFERENCES
 from showdown.analysis.verdict import Verdict
+from showdown.basics.errors import ShowdownError
 from showdown.bench.store import Store
-from showdown.cores import cores
-from showdown.errors import ShowdownError
+from showdown.machine.cores import cores
 from showdown.policies import policies as known
 from showdown.problems.own_table import Table, table
+from showdown.recommendation.agent_file import write_recipe
 from showdown.recommendation.answer import Recommendation
 from showdown.recommendation.board import Board, Show
 from showdown.recommendation.budget import DEFAULT, Budget, seconds_of
 from showdown.recommendation.candidates import candidates
-from showdown.recommendation.contest import ROUNDS, Contest
-from showdown.recommendation.crowding import crowding
+from showdown.recommendation.machine_load import crowding
 from showdown.recommendation.measure import Cost, cost_of
-from showdown.recommendation.recipe import write_recipe
+from showdown.recommendation.successive_halving import ROUNDS, Contest
 
 OUT = Path("recommendation")
 NEXT_TO_NOTHING = 0.005  # of what the best gains over the references

@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from showdown.analysis.table import RANK, Table
+from showdown.basics.text import one_line
 from showdown.metrics import COMMONEST
-from showdown.text import one_line
 
 _PAPER_COLUMNS = ["paper_mean", "paper_sem", "agrees", "z", "finding"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from showdown.errors import UsageError
-from showdown.files import write_atomically
+from showdown.basics.errors import UsageError
+from showdown.basics.files import write_atomically
 
 
 def write_file(path: Path, content: bytes) -> None:

@@ -9,9 +9,9 @@ from starlette.exceptions import HTTPException
 
 from showdown.agent.decision import UnknownDecisionError
 from showdown.agent.journal import JournalError
-from showdown.errors import ShowdownError, UsageError
+from showdown.basics.errors import ShowdownError, UsageError
+from showdown.basics.text import one_line
 from showdown.serve import wrong_body
-from showdown.text import one_line
 
 LONGEST = 500  # characters of a sentence; it may quote what the client sent
 PHRASES = {404: "there is nothing at this path; GET /docs lists what there is", 405: "this path takes another method"}

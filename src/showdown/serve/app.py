@@ -15,10 +15,10 @@ from starlette.responses import Response
 
 from showdown import __version__
 from showdown.agent import Agent
-from showdown.errors import ShowdownError, UsageError
+from showdown.basics.errors import ShowdownError, UsageError
 from showdown.serve import bodies, metrics, page
 from showdown.serve.answers import add_handlers, short
-from showdown.serve.gate import Gate
+from showdown.serve.middleware import Gate
 from showdown.serve.quick import ShortWay, quick
 from showdown.serve.service import Service
 from showdown.serve.strict_json import StrictRequest

@@ -11,7 +11,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from showdown.errors import ShowdownError
+from showdown.basics.errors import ShowdownError
 from showdown.serve.answers import failed, problem, status_of
 from showdown.serve.bodies import Body
 from showdown.serve.strict_json import strict

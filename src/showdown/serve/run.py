@@ -9,9 +9,9 @@ from types import FrameType
 
 import uvicorn
 
-from showdown.errors import UsageError
-from showdown.serve.gate import Gate
+from showdown.basics.errors import UsageError
 from showdown.serve.limits import Limits
+from showdown.serve.middleware import Gate
 from showdown.serve.protocol import protocol_with
 
 BACKLOG = 2048  # connections that may wait to be accepted

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from showdown import __version__
 from showdown.agent import Agent
-from showdown.errors import ShowdownError
+from showdown.basics.errors import ShowdownError
 from showdown.serve import metrics
 from showdown.serve.answers import BusyError
 from showdown.serve.limits import Limits

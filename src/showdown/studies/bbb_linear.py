@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from showdown.analysis.curves import Curve
+from showdown.basics.errors import MissingDataError
 from showdown.bench.cell import Cell
-from showdown.errors import MissingDataError
 from showdown.policies import policies
 from showdown.problems import problems
 from showdown.studies.settings import Settings

@@ -10,9 +10,9 @@ import jax
 import jax.numpy as jnp
 
 from showdown.config import config
-from showdown.keys import role_key
-from showdown.problem import Tables
 from showdown.problems.linear import Linear, LinearEpisode
+from showdown.protocol.keys import role_key
+from showdown.protocol.problem import Tables
 
 
 @config

@@ -18,10 +18,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from showdown.agent import Agent
-from showdown.keys import named_key
 from showdown.policies.linear import LinearKnownNoise
 from showdown.policies.wrappers import WarmUp
-from showdown.problem import Round
+from showdown.protocol.keys import named_key
+from showdown.protocol.problem import Round
 from showdown.studies.correlated_linear import MixedLinear
 from showdown.studies.settings import Advance, Settings
 

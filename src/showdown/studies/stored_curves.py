@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from showdown.analysis.curves import Curve, mean_curve
+from showdown.basics.errors import MissingDataError, ShowdownError
 from showdown.bench.cell import Cell
 from showdown.bench.engine import Limits
 from showdown.bench.engines.local import Local
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
-from showdown.errors import MissingDataError, ShowdownError
 from showdown.studies.settings import Settings
 
 

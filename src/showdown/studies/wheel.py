@@ -8,9 +8,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from showdown.keys import named_key
 from showdown.problems import problems
 from showdown.problems.wheel import WheelEpisode
+from showdown.protocol.keys import named_key
 from showdown.studies.settings import Settings
 
 DELTAS = (0.5, 0.7, 0.9, 0.95, 0.99)

@@ -13,13 +13,13 @@ import numpy as np
 
 from showdown.agent import Agent
 from showdown.config import all_fields, from_json, override, to_json
-from showdown.history import History
-from showdown.keys import trial_keys
+from showdown.play.prepared import prepare
 from showdown.play.programs import compiled
-from showdown.play.setting import prepare
-from showdown.policy import Policy
-from showdown.problem import ProblemSpec
-from showdown.simulate import problem_identity
+from showdown.play.simulate import problem_identity
+from showdown.protocol.history import History
+from showdown.protocol.keys import trial_keys
+from showdown.protocol.policy import Policy
+from showdown.protocol.problem import ProblemSpec
 from showdown.testing.promise import Promise, calling, first_difference, leaves, require, strictly
 from showdown.testing.scripted import scripted
 from showdown.testing.trajectory import TRIALS, play

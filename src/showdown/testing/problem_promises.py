@@ -11,12 +11,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from showdown.config import from_json, to_json
-from showdown.keys import named_key
 from showdown.play.compile_once import compiled_once
+from showdown.play.prepared import prepare
 from showdown.play.programs import jobs
-from showdown.play.setting import prepare
 from showdown.policies.uniform import Uniform
-from showdown.problem import Problem, Round, Tables
+from showdown.protocol.keys import named_key
+from showdown.protocol.problem import Problem, Round, Tables
 from showdown.testing.promise import Promise, calling, require
 
 SHORT = 40  # steps

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from showdown.errors import ShowdownError
+from showdown.basics.errors import ShowdownError
 
 
 class BrokenPromiseError(ShowdownError):

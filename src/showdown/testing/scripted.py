@@ -8,7 +8,7 @@ import jax
 import numpy as np
 
 from showdown.config import config
-from showdown.problem import Problem, ProblemSpec, Round
+from showdown.protocol.problem import Problem, ProblemSpec, Round
 
 
 class Script(NamedTuple):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from showdown.basics.errors import UsageError
 from showdown.config import all_fields, override
-from showdown.errors import UsageError
-from showdown.policy import Policy
+from showdown.protocol.policy import Policy
 
 P = TypeVar("P", bound=Policy)
 

@@ -8,10 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from showdown.play.block import Player
+from showdown.play.prepared import prepare
 from showdown.play.programs import compiled
-from showdown.play.setting import prepare
-from showdown.policy import Policy
-from showdown.problem import Problem
+from showdown.protocol.policy import Policy
+from showdown.protocol.problem import Problem
 
 TRIALS = 2  # of every check, so that they share programs
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from showdown.errors import MissingDataError, UsageError
+from showdown.basics.errors import MissingDataError, UsageError
 from showdown.policies import policies
-from showdown.problem import Problem
 from showdown.problems import problems
+from showdown.protocol.problem import Problem
 from showdown.tuning.request import Budget, Request
 from showdown.tuning.samplers import sampler
 from showdown.tuning.space import space_of

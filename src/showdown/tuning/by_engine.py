@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from showdown.basics.errors import ShowdownError
 from showdown.bench.cell import Cell
 from showdown.bench.engine import Limits, make_engine
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
-from showdown.errors import ShowdownError
 from showdown.tuning.population import FINAL, Names, Player, Progress
 
 

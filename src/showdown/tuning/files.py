@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from showdown.files import write_together
+from showdown.basics.files import write_together
 from showdown.tuning.final import Result
 from showdown.tuning.history import History, write_record
 from showdown.tuning.importance import importance

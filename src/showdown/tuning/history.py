@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from showdown.errors import UsageError
-from showdown.files import write_together
+from showdown.basics.errors import UsageError
+from showdown.basics.files import write_together
 from showdown.tuning.measure import Trials, combined
 from showdown.tuning.request import Request
 from showdown.tuning.space import Candidate

@@ -13,14 +13,14 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from showdown import memory
+from showdown.basics.errors import DivergedError, MissingDataError, UsageError
 from showdown.bench.cell import Cell
 from showdown.bench.play_cell import about
 from showdown.bench.record import About
 from showdown.bench.store import Store
-from showdown.errors import DivergedError, MissingDataError, UsageError
-from showdown.play.at_once import at_once
-from showdown.play.many import simulate_many
+from showdown.play import memory
+from showdown.play.population import simulate_many
+from showdown.play.score_chunks import at_once
 from showdown.tuning.measure import Trials, losses
 
 Progress = Callable[[int], None]  # trial-steps just played

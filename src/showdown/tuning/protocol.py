@@ -16,8 +16,8 @@ from showdown.analysis.with_best import NO_DIFFERENCE, difference
 from showdown.bench.cell import Cell
 from showdown.bench.store import Store
 from showdown.policies import policies
-from showdown.policy import Policy
-from showdown.problem import Problem
+from showdown.protocol.policy import Policy
+from showdown.protocol.problem import Problem
 from showdown.tuning.final import REPORTING
 from showdown.tuning.population import Measured, Place, Player, play
 from showdown.tuning.request import Request

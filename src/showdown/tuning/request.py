@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+from showdown.basics.errors import UsageError
 from showdown.config import canonical, to_json
-from showdown.errors import UsageError
-from showdown.problem import Problem
-from showdown.registry import parse_name
+from showdown.config.registry import parse_name
+from showdown.protocol.problem import Problem
 from showdown.tuning.space import Space
 
 OBJECTIVES = ("cumulative", "simple", "reward")

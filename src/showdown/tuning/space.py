@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from showdown.basics.errors import UsageError
 from showdown.config import Parameter, Range, override, parameters
-from showdown.errors import UsageError
-from showdown.policy import Policy
+from showdown.protocol.policy import Policy
 
 Candidate = dict[str, Any]  # values by field
 _DIGITS = 5  # significant digits of a proposed float: a value that a person can copy

@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from showdown.basics.errors import UsageError
 from showdown.bench.compilation_cache import use_compilation_cache
 from showdown.bench.store import Store
-from showdown.errors import UsageError
 from showdown.tuning.evaluate import evaluate, expected_steps
 from showdown.tuning.files import write_result
 from showdown.tuning.final import FINALISTS, Result, choose

@@ -16,7 +16,7 @@ from importlib.resources import files
 
 import pandas as pd
 
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 
 # A source is a set of tables that hold the same runs in the same unit. The main table repeats the non-linear one.
 SOURCES = {

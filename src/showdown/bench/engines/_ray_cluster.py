@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import NamedTuple
 
+from showdown.basics.errors import ShowdownError, UsageError
 from showdown.bench.engine import Limits
-from showdown.errors import ShowdownError, UsageError
 
 _LOCAL_ONLY = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"  # "0": nodes have the address 127.0.0.1; read when Ray is imported
 SPARE_STORE_BYTES = 96 << 20  # of the object store, for results; Ray wants 75 MiB at least

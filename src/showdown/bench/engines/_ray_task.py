@@ -10,15 +10,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from showdown import __version__, memory
+from showdown import __version__
+from showdown.basics.errors import ShowdownError
 from showdown.bench.cell import Cell
 from showdown.bench.compilation_cache import use_compilation_cache
 from showdown.bench.engine import Limits, Progress, Result
 from showdown.bench.plan import Planned
 from showdown.bench.play_cell import play_cell
 from showdown.bench.store import CellFiles, InMemory
-from showdown.errors import ShowdownError
-from showdown.registry import load_file
+from showdown.config.registry import load_file
+from showdown.play import memory
 
 REPORT_SECONDS = 0.2  # between two reports of one cell
 

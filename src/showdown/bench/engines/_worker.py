@@ -15,15 +15,15 @@ from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from showdown import memory
+from showdown.basics.errors import ShowdownError, UsageError
 from showdown.bench.cell import Cell
 from showdown.bench.compilation_cache import use_compilation_cache
 from showdown.bench.engine import Limits
 from showdown.bench.engines.local import Local
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
-from showdown.errors import ShowdownError, UsageError
-from showdown.registry import load_file
+from showdown.config.registry import load_file
+from showdown.play import memory
 
 READY = "ready"  # the first message of a process; after it come numbers of steps, and for each cell a result, or
 CLAIMED = "claimed"  # that another run on the same store is playing it

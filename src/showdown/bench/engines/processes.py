@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from multiprocessing.connection import wait
 
+from showdown.basics.errors import ShowdownError
 from showdown.bench.engine import Engine, Limits, Result
 from showdown.bench.engines._worker import CLAIMED, READY, Worker
 from showdown.bench.engines.local import Local
@@ -26,7 +27,6 @@ from showdown.bench.estimate import longest_first
 from showdown.bench.plan import Planned
 from showdown.bench.play_cell import about, not_begun, took_longer
 from showdown.bench.store import Store
-from showdown.errors import ShowdownError
 
 
 @dataclass(frozen=True)

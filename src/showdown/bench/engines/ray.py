@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import jax
 
 from showdown import __version__
+from showdown.basics.errors import MissingDataError, ShowdownError, UsageError
 from showdown.bench.engine import Engine, Limits, Result
 from showdown.bench.engines._ray_board import Board
 from showdown.bench.engines._ray_cluster import connected, gpus_per_cell, slots
@@ -27,8 +28,7 @@ from showdown.bench.estimate import longest_first
 from showdown.bench.plan import Planned
 from showdown.bench.play_cell import about
 from showdown.bench.store import Store
-from showdown.errors import MissingDataError, ShowdownError, UsageError
-from showdown.problem import Problem
+from showdown.protocol.problem import Problem
 
 ATTEMPTS = 4  # of a cell whose worker dies
 POLL_SECONDS = 0.25  # between two looks at the progress of cells

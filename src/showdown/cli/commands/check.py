@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from showdown.basics.errors import MissingDataError, ShowdownError, UsageError
 from showdown.cli import console
-from showdown.errors import MissingDataError, ShowdownError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from showdown.registry import Entry, Registry
+    from showdown.config.registry import Entry, Registry
     from showdown.testing.promise import Promise
 
 
@@ -78,7 +78,7 @@ def _registered_by(file: Path, *registries: Registry[Any]) -> Callable[[Entry[An
     """Load a file; the answer says of an entry of the registries whether this file added it."""
     import showdown
     from showdown.config import core
-    from showdown.registry import load_file
+    from showdown.config.registry import load_file
 
     package = Path(showdown.__file__).resolve().parent
     if file.resolve().is_relative_to(package):  # a part of this project, which is loaded already

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from showdown.basics.errors import UsageError
 from showdown.cli import console
 from showdown.cli.choose import chosen
-from showdown.errors import UsageError
 from showdown.metrics import MAIN, METRICS
 
 if TYPE_CHECKING:

@@ -74,8 +74,8 @@ def fetch_command(
     as_json: AsJson = False,
 ) -> None:
     """Fetch data sets that are not here yet, and verify those that are."""
+    from showdown.basics.errors import MissingDataError
     from showdown.data.fetch import fetch
-    from showdown.errors import MissingDataError
 
     rows: list[dict[str, Any]] = []
     for entry in _chosen(names):

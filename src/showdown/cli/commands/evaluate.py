@@ -42,9 +42,9 @@ def evaluate_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
     """Estimate policies' values from logged decisions, and say where the log cannot answer."""
+    from showdown.config.registry import split_outside_brackets
     from showdown.logged.evaluate import evaluate
     from showdown.logged.read_log import read_log
-    from showdown.registry import split_outside_brackets
 
     load_files(load)
     read = read_log(

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
+from showdown.basics.errors import UsageError
 from showdown.cli import console
 from showdown.cli.choose import chosen, near
 from showdown.cli.data_folder import DataFolder, use_data_folder
 from showdown.cli.load import Load, load_files
-from showdown.errors import UsageError
 
 
 def register(app: typer.Typer) -> None:

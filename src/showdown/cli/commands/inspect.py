@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from showdown.basics.text import one_line
 from showdown.cli import console
 from showdown.cli.table_options import (
     Categorical,
@@ -23,7 +24,6 @@ from showdown.cli.table_options import (
     RewardMatrix,
     Rewards,
 )
-from showdown.text import one_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,8 +118,8 @@ def _describe(
 
 def _problem_name(fields: dict[str, str]) -> str | None:
     """What to call this table on the command line, or None where a name cannot be written so."""
-    from showdown.errors import UsageError
-    from showdown.registry import parse_name
+    from showdown.basics.errors import UsageError
+    from showdown.config.registry import parse_name
 
     given = {name: item for name, item in fields.items() if item and item != "auto"}
     name = f"table[{','.join(f'{field}={item}' for field, item in given.items())}]"
@@ -210,7 +210,7 @@ def _next(about: dict[str, Any]) -> list[str]:
 
 def _as_options(problem: str) -> str:
     """table[path=FILE,label=COLUMN] as the arguments of `recommend`: its options have the names of the fields."""
-    from showdown.registry import parse_name
+    from showdown.config.registry import parse_name
 
     fields = dict(parse_name(problem)[1])
     file = shlex.quote(str(fields.pop("path")))

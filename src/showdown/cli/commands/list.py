@@ -10,10 +10,10 @@ from typing import Annotated, Any
 
 import typer
 
+from showdown.basics.errors import UsageError
 from showdown.cli import console
 from showdown.cli.choose import near
 from showdown.cli.load import Load, load_files
-from showdown.errors import UsageError
 from showdown.report.summary import summary
 
 WHAT = ("policies", "problems", "suites")
@@ -88,7 +88,7 @@ def _presets(what: str) -> list[dict[str, Any]]:
 
 def _family(kind: type) -> str:
     """Of a problem, where its data come from; of a policy, the file that its class is in, in words."""
-    from showdown.problem import Problem
+    from showdown.protocol.problem import Problem
 
     if issubclass(kind, Problem):
         return "Generated" if kind.load is Problem.load else "From data"

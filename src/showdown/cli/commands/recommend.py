@@ -53,8 +53,8 @@ def recommend_command(
     """Play a sensible set of methods on a table, drop what is clearly behind, and say which to use."""
     load_files(load)
 
+    from showdown.config.registry import split_outside_brackets
     from showdown.recommendation import recommend
-    from showdown.registry import split_outside_brackets
     from showdown.report.formats.text import wrapped
 
     with leaderboard() as show:

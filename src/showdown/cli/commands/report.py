@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
+from showdown.basics.errors import UsageError
 from showdown.cli import console
 from showdown.cli.load import Load, load_files
-from showdown.errors import UsageError
 
 
 def register(app: typer.Typer) -> None:

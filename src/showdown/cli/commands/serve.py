@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
+from showdown.basics.errors import ShowdownError, UsageError
 from showdown.cli import console
 from showdown.cli.load import Load, load_files
-from showdown.errors import ShowdownError, UsageError
 
 TOKEN = "SHOWDOWN_TOKEN"
 SHORTEST = 16  # characters of a token
@@ -53,8 +53,8 @@ def serve_command(
     from showdown.agent import compute_in_one_thread
     from showdown.bench.locks import LOCK, locked
     from showdown.serve.limits import Limits
+    from showdown.serve.open_agent import default_save, open_agent, policy_name
     from showdown.serve.service import Service
-    from showdown.serve.start import default_save, open_agent, policy_name
 
     kept = save or default_save(file)
     if not kept.parent.is_dir():
@@ -83,7 +83,7 @@ def _token(file: Path | None) -> tuple[str, bool]:
     """The token that clients must send, and whether it was made up here."""
     import secrets
 
-    from showdown.files import read_plain
+    from showdown.basics.files import read_plain
 
     if file is not None:
         try:

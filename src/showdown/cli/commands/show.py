@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 import typer
 
+from showdown.basics.errors import UsageError
 from showdown.cli import console
 from showdown.cli.load import Load, load_files
-from showdown.errors import UsageError
 from showdown.report.summary import summary
 
 
@@ -37,9 +37,9 @@ def show_command(
 
 def describe(text: str) -> dict[str, Any]:
     from showdown.bench.suite import load_suite, suite_names
+    from showdown.config.registry import parse_name
     from showdown.policies import policies
     from showdown.problems import problems
-    from showdown.registry import parse_name
 
     name, _ = parse_name(text)
     for registry in (policies, problems):

@@ -31,7 +31,7 @@ from showdown.cli.tuning_options import (
 )
 
 if TYPE_CHECKING:
-    from showdown.problem import Problem
+    from showdown.protocol.problem import Problem
     from showdown.tuning.protocol import Reported
     from showdown.tuning.request import Request
 
@@ -100,7 +100,7 @@ def _asked(
     policies: str, tune_on: str, report_on: str, fields: str | None, **options: Any
 ) -> tuple[list[Request], dict[str, Problem]]:
     """A tuning for each policy on each problem, and the problems to report on."""
-    from showdown.registry import split_outside_brackets
+    from showdown.config.registry import split_outside_brackets
     from showdown.tuning.asked import all_playable, playable, request_for
 
     searched = split_outside_brackets(fields or "")

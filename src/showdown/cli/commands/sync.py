@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from showdown.basics.errors import UsageError
 from showdown.cli import console
-from showdown.errors import UsageError
 
 
 def register(app: typer.Typer) -> None:

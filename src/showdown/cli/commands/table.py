@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from showdown.basics.errors import UsageError
 from showdown.cli import console
 from showdown.cli.choose import chosen, near
-from showdown.errors import UsageError
 from showdown.metrics import MAIN, METRICS
 from showdown.report.formats import FORMATS
 

@@ -67,7 +67,7 @@ def tune_command(
 ) -> None:
     """Search for good values of a policy's fields, and compare the best with the default on fresh episodes."""
     from showdown.bench.store import Store
-    from showdown.registry import split_outside_brackets
+    from showdown.config.registry import split_outside_brackets
     from showdown.tuning.asked import request_for
     from showdown.tuning.tune import tune
 

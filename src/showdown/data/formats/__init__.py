@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from functools import cache
 
+from showdown.basics.discover import defined, import_modules
 from showdown.data.file_format import BinaryFormat, TextFormat
-from showdown.discover import defined, import_modules
 
 
 @cache

@@ -7,9 +7,9 @@ import re
 
 import pandas as pd
 
+from showdown.basics.errors import UsageError
 from showdown.data import delimited
 from showdown.data.file_format import TextFormat
-from showdown.errors import UsageError
 
 NUMERIC = ("numeric", "real", "integer")
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pandas as pd
 
+from showdown.basics.errors import UsageError
 from showdown.data.delimited import with_tidy_text
 from showdown.data.file_format import TextFormat, first_line
 from showdown.data.in_memory import as_frame
-from showdown.errors import UsageError
 
 _ADVICE = "write one object per line, or one array of objects"
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from showdown.basics.errors import UsageError
 from showdown.data.file_format import BinaryFormat, first_line
 from showdown.data.in_memory import from_arrays
-from showdown.errors import UsageError
 
 
 def read(path: Path) -> pd.DataFrame:

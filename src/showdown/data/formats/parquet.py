@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from showdown.basics.errors import UsageError
 from showdown.data.file_format import BinaryFormat, first_line
 from showdown.data.in_memory import as_frame
-from showdown.errors import UsageError
 
 
 def read(path: Path) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from showdown.beliefs.belief import Values
-from showdown.posteriors.largest import second_larger
+from showdown.posteriors.probability_of_best import second_larger
 
 
 def duel(key: jax.Array, means: jax.Array, draws: jax.Array) -> jax.Array:

@@ -13,10 +13,10 @@ import jax
 
 from showdown.config import at_least, choices, config, integers, param, sizes
 from showdown.policies.shared.references import PAPER
-from showdown.policy import Batch, History, State, Thompson
 from showdown.posteriors import network
 from showdown.posteriors.training import Precision, precision_scope
-from showdown.problem import ProblemSpec
+from showdown.protocol.policy import Batch, History, State, Thompson
+from showdown.protocol.problem import ProblemSpec
 
 
 @config

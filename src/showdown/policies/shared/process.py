@@ -10,12 +10,12 @@ import jax.numpy as jnp
 
 from showdown.config import at_least, config, integers, log, param, positive
 from showdown.policies.shared.references import PAPER
-from showdown.policy import History, Thompson
 from showdown.posteriors import float64, gaussian_process, multitask_kernel
 from showdown.posteriors.gaussian_process import Points
 from showdown.posteriors.inverse_factor import semidefinite_root
 from showdown.posteriors.multitask_kernel import Combination, Hyperparameters
-from showdown.problem import ProblemSpec
+from showdown.protocol.policy import History, Thompson
+from showdown.protocol.problem import ProblemSpec
 
 
 class RewardScale(NamedTuple):

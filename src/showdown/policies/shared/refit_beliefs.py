@@ -10,9 +10,9 @@ import jax.numpy as jnp
 
 from showdown.beliefs.belief import Belief, BeliefState
 from showdown.beliefs.features import Features, FeatureState
-from showdown.history import History
 from showdown.posteriors import moments
 from showdown.posteriors.moments import Moments
+from showdown.protocol.history import History
 
 CHUNK = 256  # rows of one action
 TOGETHER = 8  # chunks whose designs are held at once

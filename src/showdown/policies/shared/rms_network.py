@@ -11,16 +11,17 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 
+from showdown.basics.errors import UsageError
 from showdown.config import config, linear, log, non_negative, param, positive
-from showdown.errors import UsageError
-from showdown.keys import role_key
 from showdown.policies.shared.neural import NeuralPolicy
-from showdown.policy import Batch, History
-from showdown.posteriors import fused_training, network, training
-from showdown.posteriors.fused_training import TrainingKernel
+from showdown.posteriors import network, training
 from showdown.posteriors.network import Network
 from showdown.posteriors.training import Fit
-from showdown.problem import ProblemSpec
+from showdown.protocol.keys import role_key
+from showdown.protocol.policy import Batch, History
+from showdown.protocol.problem import ProblemSpec
+from showdown.tricks import fused_training
+from showdown.tricks.fused_training import TrainingKernel
 
 
 @config

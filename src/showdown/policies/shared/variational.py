@@ -15,13 +15,13 @@ import jax.numpy as jnp
 import optax
 
 from showdown.config import at_least, config, integers, log, param, positive
-from showdown.keys import role_key
 from showdown.policies.shared.neural import NeuralPolicy
-from showdown.policy import Batch, History
 from showdown.posteriors import training, variational
 from showdown.posteriors.schedule import decaying_steps
 from showdown.posteriors.training import Fit
-from showdown.problem import ProblemSpec
+from showdown.protocol.keys import role_key
+from showdown.protocol.policy import Batch, History
+from showdown.protocol.problem import ProblemSpec
 
 STRIDE = 25  # most steps of a training between two looks at whether it is done
 

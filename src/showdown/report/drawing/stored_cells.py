@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from showdown.analysis.selection import Selection, select
+from showdown.basics.errors import UsageError
 from showdown.bench.store import Store
-from showdown.errors import UsageError
 from showdown.report.drawing.figure import Request
 
 

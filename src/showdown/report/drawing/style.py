@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from showdown.analysis.curves import Curve
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 from showdown.report.write_file import write_file
 
 if TYPE_CHECKING:

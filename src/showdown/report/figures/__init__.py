@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from showdown.discover import defined, import_modules
-from showdown.errors import UsageError
+from showdown.basics.discover import defined, import_modules
+from showdown.basics.errors import UsageError
 from showdown.report.drawing.figure import Figure, Request
 
 if TYPE_CHECKING:

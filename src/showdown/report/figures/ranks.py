@@ -14,7 +14,7 @@ import pandas as pd
 from showdown.analysis.published import RANKED_PROBLEMS, published
 from showdown.analysis.ranks import ranks
 from showdown.analysis.summary import summarise
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 from showdown.report.drawing import style
 from showdown.report.drawing.figure import Figure, Request
 from showdown.report.drawing.regret_axis import trials_of

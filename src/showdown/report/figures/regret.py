@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from showdown.analysis.curves import mean_curve
 from showdown.analysis.summary import BASELINE, summarise
+from showdown.basics.errors import UsageError
 from showdown.bench.store import Store
-from showdown.errors import UsageError
 from showdown.report.drawing import style
 from showdown.report.drawing.figure import Figure, Request
 from showdown.report.drawing.regret_axis import scale_regret, trials_of

@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 
 from showdown.analysis.table import Table
+from showdown.basics.text import one_line
 from showdown.report.grid import records, reference_records
-from showdown.text import one_line
 
 NOTES_APART = True
 _FORMULA = tuple("=+-@\t\r＝＋－＠")  # what a spreadsheet takes for the beginning of a formula; the wide forms too

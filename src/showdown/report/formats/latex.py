@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from showdown.analysis.agreement import AGREES, DIFFERS, NOISY
 from showdown.analysis.table import Table
+from showdown.basics.text import one_line
 from showdown.report.grid import Entry, footer, grid
 from showdown.report.lines import legend, lines
-from showdown.text import one_line
 
 MARKS = {AGREES: r" \checkmark", DIFFERS: r" \times", NOISY: r" \approx", None: ""}
 WIDE = 5  # columns of numbers that fit a page in the letters of the text

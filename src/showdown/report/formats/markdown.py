@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from showdown.analysis.table import Table
+from showdown.basics.text import one_line
 from showdown.report.grid import Entry, footer, grid
 from showdown.report.lines import legend, lines, mark
-from showdown.text import one_line
 
 
 def write(table: Table, width: int | None = None) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import textwrap
 
 from showdown.analysis.table import Table
+from showdown.basics.text import one_line
 from showdown.report.grid import footer, grid
 from showdown.report.lines import legend, mark
-from showdown.text import one_line
 
 
 def write(table: Table, width: int | None = None) -> str:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from showdown.analysis import preset_of
+from showdown.basics.errors import UsageError
 from showdown.config import core, from_json
-from showdown.errors import UsageError
+from showdown.config.registry import Registry
 from showdown.policies import policies
 from showdown.problems import problems
-from showdown.registry import Registry
 from showdown.report.summary import sentence, summary
 
 SHOWDOWN = {"title": "Deep Bayesian Bandits Showdown (2018)", "url": "https://arxiv.org/abs/1802.09127"}

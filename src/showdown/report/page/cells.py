@@ -20,9 +20,9 @@ from showdown.analysis.summary import summarise, summarise_commonest
 from showdown.analysis.table import RANK, Table
 from showdown.analysis.time_taken import per_trial
 from showdown.analysis.validity import cautions, with_times
+from showdown.basics.errors import UsageError
 from showdown.bench.record import Record
 from showdown.bench.store import Store
-from showdown.errors import UsageError
 from showdown.metrics import MAIN, METRICS
 from showdown.metrics.metric import Metric
 from showdown.metrics.time_taken import TIME

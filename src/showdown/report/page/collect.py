@@ -9,8 +9,8 @@ from typing import Any
 from showdown import __version__
 from showdown.analysis.notes import merged
 from showdown.analysis.selection import in_order, select
+from showdown.basics.errors import UsageError
 from showdown.bench.store import Store
-from showdown.errors import UsageError
 from showdown.policies import policies as known_policies
 from showdown.problems import problems as known_problems
 from showdown.report.page import subjects

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from showdown.basics.errors import UsageError
 from showdown.config import from_json, parameters
-from showdown.errors import UsageError
 
 
 def rows(stored: dict[str, Any]) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ import pandas as pd
 from showdown.analysis.compare import friedman
 from showdown.analysis.coverage import REFERENCES
 from showdown.analysis.ranks import comparable, mean_ranks
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 from showdown.report.page.compact import number
 
 

@@ -14,8 +14,8 @@ from typing import Protocol
 
 import numpy as np
 
-from showdown.discover import defined
-from showdown.errors import UsageError
+from showdown.basics.discover import defined
+from showdown.basics.errors import UsageError
 from showdown.tuning.space import Space
 
 

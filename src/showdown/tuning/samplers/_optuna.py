@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 from showdown.tuning.space import Dimension, Space
 
 

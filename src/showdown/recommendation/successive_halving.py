@@ -21,7 +21,7 @@ from showdown.bench.cell import Cell
 from showdown.bench.engine import Limits, Result, make_engine
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
-from showdown.cores import cores
+from showdown.machine.cores import cores
 from showdown.metrics import metric_named
 from showdown.policies import policies
 from showdown.problems.own_table import Table

@@ -16,17 +16,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from showdown import memory
-from showdown.cores import cores
-from showdown.errors import DivergedError, TooLargeError, UsageError
+from showdown.basics.errors import DivergedError, TooLargeError, UsageError
+from showdown.machine.cores import cores
+from showdown.play import memory
+from showdown.play.accumulator import Accumulator, check_valid, divergence
+from showdown.play.batch_size import equal, policies_that_fit
 from showdown.play.batches import Progress, play_trials
-from showdown.play.book import Book, check_valid, divergence
 from showdown.play.outcome import Outcome
-from showdown.play.room import equal, policies_that_fit
+from showdown.play.prepared import Prepared, prepare
 from showdown.play.segment import Played
-from showdown.play.setting import Setting, prepare
-from showdown.policy import Policy
-from showdown.problem import Problem
+from showdown.protocol.policy import Policy
+from showdown.protocol.problem import Problem
 
 MOST_THREADS = 8  # that add up
 
@@ -59,8 +59,8 @@ def simulate_many(
         numbers = range(len(outcomes), len(outcomes) + size)
         part = [policies[min(number, len(policies) - 1)] for number in numbers]
         try:
-            setting = replace(alone, policy=stacked(part), population=size)
-            outcomes += _play_population(setting, seed, trials, batch_trials, progress)
+            prepared = replace(alone, policy=stacked(part), population=size)
+            outcomes += _play_population(prepared, seed, trials, batch_trials, progress)
         except TooLargeError:  # one trial of them all
             if size == 1:
                 raise
@@ -80,10 +80,10 @@ class _Books:
     add it up.
     """
 
-    def __init__(self, trials: int, setting: Setting) -> None:
-        assert setting.population is not None
+    def __init__(self, trials: int, prepared: Prepared) -> None:
+        assert prepared.population is not None
         self.trials = trials
-        self.together = Book(setting.population * trials, setting.problem.horizon, setting.spec.num_actions)
+        self.together = Accumulator(prepared.population * trials, prepared.problem.horizon, prepared.spec.num_actions)
         threads = max(1, min(MOST_THREADS, cores() // memory.sharers))
         page = math.ceil(self.together.trials / threads)
         self.pages = [slice(first, first + page) for first in range(0, self.together.trials, page)]
@@ -108,20 +108,20 @@ class _Books:
         with ThreadPoolExecutor(len(self.pages), "add up") as pool:
             return rows * max(pool.map(add, self.pages))
 
-    def of_policy(self, number: int) -> Book:
+    def of_policy(self, number: int) -> Accumulator:
         return self.together.of_trials(slice(number * self.trials, (number + 1) * self.trials))
 
 
 def _play_population(
-    setting: Setting, seed: int, trials: int, batch_trials: int | None, progress: Progress | None
+    prepared: Prepared, seed: int, trials: int, batch_trials: int | None, progress: Progress | None
 ) -> list[Outcome | DivergedError]:
-    assert setting.population is not None
+    assert prepared.population is not None
     batches = play_trials(
-        setting,
+        prepared,
         trials=trials,
         seed=seed,
         batch_trials=batch_trials,
-        recorder=lambda count: _Books(count, setting),
+        recorder=lambda count: _Books(count, prepared),
         progress=progress,
     )
     diverged = {number: error for each in reversed(batches.recorders) for number, error in each.diverged.items()}
@@ -130,11 +130,11 @@ def _play_population(
         or Outcome.of(
             [each.of_policy(number) for each in batches.recorders],
             [{name: values[number] for name, values in each.items()} for each in batches.diagnostics],
-            spec=setting.spec,
-            compile_seconds=batches.compile_seconds / setting.population,
-            run_seconds=batches.run_seconds / setting.population,
+            spec=prepared.spec,
+            compile_seconds=batches.compile_seconds / prepared.population,
+            run_seconds=batches.run_seconds / prepared.population,
             batch_trials=batches.size,
-            rows=setting.problem.longest(setting.tables),
+            rows=prepared.problem.longest(prepared.tables),
         )
-        for number in range(setting.population)
+        for number in range(prepared.population)
     ]

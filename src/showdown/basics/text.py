@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 
 LONGEST_NAME = 200
 LONGEST_SPELLING = 4000  # of a name with its overrides, which may hold the path of a file

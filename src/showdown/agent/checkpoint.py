@@ -8,31 +8,31 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from showdown.agent import programs, saved
+from showdown.agent import checkpoint_file, programs
 from showdown.agent.decision import Waiting
 from showdown.agent.journal import Journal, damaged
 from showdown.agent.learner import Tally
+from showdown.basics.errors import UsageError
+from showdown.basics.files import read_plain
 from showdown.config import from_json
 from showdown.data.encode_counts import EncodeCounts
 from showdown.data.encoder import Encoder
-from showdown.errors import UsageError
-from showdown.files import read_plain
-from showdown.policy import Policy, all_finite
+from showdown.protocol.policy import Policy, all_finite
 
 if TYPE_CHECKING:
     from showdown.agent.agent import Agent
 
-write = saved.write
+write = checkpoint_file.write
 MOST_BYTES = 1 << 28  # of a recommendation: an encoder with many categories
 
 
-def pack(agent: Agent) -> saved.Saved:
+def pack(agent: Agent) -> checkpoint_file.Saved:
     """With the agent's lock held; what is packed does not change afterwards."""
     learner, clock, pending = agent._learner, agent._decider.clock, agent._pending
     rows = learner.history.rows()
     waiting = dict(pending.items())
     contexts = [decision.context for decision in waiting.values()]
-    return saved.Saved(
+    return checkpoint_file.Saved(
         policy=agent.policy,
         spec=agent.spec,
         key=learner.key,
@@ -42,7 +42,7 @@ def pack(agent: Agent) -> saved.Saved:
         contexts=rows.contexts[: rows.filled],
         actions=rows.actions[: rows.filled],
         rewards=rows.rewards[: rows.filled],
-        service=saved.Service(
+        service=checkpoint_file.Service(
             seen=learner.history.seen,
             **learner.tally._asdict(),
             given=clock.given,
@@ -57,12 +57,12 @@ def pack(agent: Agent) -> saved.Saved:
         waiting_contexts=np.array(contexts, np.float32).reshape(-1, agent.spec.context_dim),
         waiting_actions=np.array([decision.action for decision in waiting.values()], np.int32),
         encoder=agent.encoder,
-        encode_counts=EncodeCounts.from_dict(agent._front.counts.as_dict()),
+        encode_counts=EncodeCounts.from_dict(agent._codec.counts.as_dict()),
     )
 
 
 def unpack(kind: type[Agent], path: Path, *, background: bool, journal: str | Path | None) -> Agent:
-    stored = saved.read(path)
+    stored = checkpoint_file.read(path)
     agent = kind(
         stored.policy,
         **stored.spec._asdict(),
@@ -83,7 +83,7 @@ def unpack(kind: type[Agent], path: Path, *, background: bool, journal: str | Pa
     decisions = zip(stored.waiting_contexts, stored.waiting_actions.tolist(), strict=True)
     for id, decision in zip(stored.waiting, decisions, strict=True):
         pending.add(id, Waiting(*decision))
-    agent._front.counts = stored.encode_counts
+    agent._codec.counts = stored.encode_counts
     agent._last_record = service.last_record
     if journal is not None:
         agent._keep_journal(Path(journal))

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from showdown.agent import check_call
+from showdown.basics.errors import UsageError
 from showdown.data.encode_counts import EncodeCounts
 from showdown.data.encoder import Encoder
-from showdown.errors import UsageError
-from showdown.problem import ProblemSpec
+from showdown.protocol.problem import ProblemSpec
 
 
-class Front:
+class Codec:
     """With an encoder, contexts are rows of the table and actions have names; without, both are numbers."""
 
     def __init__(self, spec: ProblemSpec, encoder: Encoder | None) -> None:

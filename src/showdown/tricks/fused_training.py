@@ -20,17 +20,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax.experimental import pallas as pl
 
-from showdown.errors import UsageError
-from showdown.history import Batch
-from showdown.posteriors import float16
-from showdown.posteriors.network import Layer, Network
-from showdown.posteriors.training import Fit
+from showdown.basics.errors import UsageError
+from showdown.tricks import float16
+
+if TYPE_CHECKING:  # this package is below those
+    from showdown.posteriors.network import Layer, Network
+    from showdown.posteriors.training import Fit
+    from showdown.protocol.history import Batch
 
 Sizes = tuple[tuple[int, int], ...]  # (inputs, outputs) of each layer
 
@@ -106,9 +108,9 @@ def train(
 
     start = _padded(fit.parameters, held=1.0), _padded(rms.nu, held=0.0)
     weights, squares = jax.lax.fori_loop(0, steps // at_once, several, start)
-    return Fit(
-        parameters=_unpadded(weights, sizes),
-        optimiser=(clipping, rms._replace(nu=_unpadded(squares, sizes))),
+    return fit._replace(
+        parameters=_unpadded(weights, fit.parameters),
+        optimiser=(clipping, rms._replace(nu=_unpadded(squares, rms.nu))),
         updates=fit.updates + steps,
     )
 
@@ -133,11 +135,14 @@ def _padded(layers: Network, held: float) -> Padded:
     return Padded(block(first, WIDTH, UNITS, held), block(second, UNITS, UNITS, held), block(last, UNITS, OUTPUTS, 0.0))
 
 
-def _unpadded(whole: Padded, sizes: Sizes) -> Network:
-    return tuple(
-        Layer(part[:inputs, :outputs], part[inputs, :outputs])
-        for part, (inputs, outputs) in zip(whole, sizes, strict=True)
-    )
+def _unpadded(whole: Padded, like: Network) -> Network:
+    """The layers that `_padded` has made from others of the sizes of `like`."""
+
+    def layer(part: jax.Array, old: Layer) -> Layer:
+        inputs, outputs = old.weights.shape
+        return old._replace(weights=part[:inputs, :outputs], bias=part[inputs, :outputs])
+
+    return tuple(layer(part, old) for part, old in zip(whole, like, strict=True))
 
 
 def _call(sizes: Sizes, state: tuple[Padded, Padded], interpret: bool) -> Callable[..., Any]:

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from showdown.threefry import key_of
+from showdown.tricks.threefry import key_of
 
 
 def key_data(seed: int, *names: str | int) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 
 FIRST_CAPACITY = 1024  # rows; doubled when full, so that programs are seldom compiled for another size
 AHEAD = 8192  # rows before it is full, where it has as many: seconds of decisions, to compile for the next size
@@ -39,7 +39,7 @@ class Rows(NamedTuple):
     filled: int
 
 
-class KeptHistory:
+class ReplayBuffer:
     """Appends in constant time. A bounded history has one size for ever; the other one doubles."""
 
     def __init__(self, context_dim: int, bound: Bound, seed: int, *, keeps: bool) -> None:

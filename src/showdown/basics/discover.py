@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from types import ModuleType
 from typing import Any
 
-from showdown.errors import UsageError
+from showdown.basics.errors import UsageError
 
 
 def import_modules(package: str, path: Iterable[str], first: Sequence[str] = ()) -> dict[str, ModuleType]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from showdown.errors import DivergedError, InvalidProblemError, ShowdownError, UsageError
+from showdown.basics.errors import DivergedError, InvalidProblemError, ShowdownError, UsageError
 from showdown.metrics import METRICS, per_checkpoint
 from showdown.metrics.metric import Metric, Take
 from showdown.play.segment import Played
@@ -63,7 +63,7 @@ class Decisions(NamedTuple):
         return cls(np.zeros(shape, np.int32), np.zeros(shape, np.float32), np.zeros(shape, np.float32))
 
 
-class Book:
+class Accumulator:
     """What one batch of trials has earned and lost so far."""
 
     def __init__(self, trials: int, horizon: int, num_actions: int, *, keep: bool = False) -> None:
@@ -127,7 +127,7 @@ class Book:
                 self.curves[curve][:, inside] = total[:, None] + running[:, self.steps[inside] - first_step - 1]
             total += running[:, -1]
 
-    def of_trials(self, trials: slice) -> Book:
+    def of_trials(self, trials: slice) -> Accumulator:
         """What some of the trials have earned and lost."""
         part = copy.copy(self)
         part.measured, part.curves, part.fixed = (

@@ -14,10 +14,10 @@ import jax
 import jax.numpy as jnp
 
 from showdown.config import Configuration
-from showdown.history import Batch as Batch  # for policies that train on batches
-from showdown.history import History
-from showdown.keys import role_key
-from showdown.problem import ProblemSpec
+from showdown.protocol.history import Batch as Batch  # for policies that train on batches
+from showdown.protocol.history import History
+from showdown.protocol.keys import role_key
+from showdown.protocol.problem import ProblemSpec
 
 TRIES = 8  # draws of a policy that may not play what it drew, before an available action is taken at random
 
@@ -39,7 +39,7 @@ class Policy(Configuration, ABC):
     refit_every: int = 0  # steps between refits; 0 means never
 
     @property
-    def frozen(self) -> bool:
+    def learns_only_at_refits(self) -> bool:
         """Whether the belief does not change between refits; the loop then scores a whole block of contexts at once."""
         return type(self).update is Policy.update
 

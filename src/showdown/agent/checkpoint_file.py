@@ -17,17 +17,17 @@ import jax.numpy as jnp
 import numpy as np
 
 import showdown.policies  # noqa: F401  (the policies a saved agent may be made of)
-from showdown.agent.kept_history import Bound, Reservoir, Window
+from showdown.agent.replay_buffer import Bound, Reservoir, Window
+from showdown.basics.errors import UsageError
+from showdown.basics.files import write_atomically
 from showdown.config import from_json, to_json
 from showdown.data.encode_counts import EncodeCounts
 from showdown.data.encoder import Encoder
-from showdown.errors import UsageError
-from showdown.files import write_atomically
-from showdown.memory import check_state
-from showdown.play.setting import LONGEST
-from showdown.policy import Policy, State
-from showdown.problem import ProblemSpec
-from showdown.threefry import key_of
+from showdown.play.memory import check_state
+from showdown.play.prepared import LONGEST
+from showdown.protocol.policy import Policy, State
+from showdown.protocol.problem import ProblemSpec
+from showdown.tricks.threefry import key_of
 
 FORMAT = 2
 _BOUNDS: dict[str, type[Window] | type[Reservoir]] = {"window": Window, "reservoir": Reservoir}

@@ -10,10 +10,10 @@ import numpy as np
 
 from showdown.config.walk import layers
 from showdown.policies.wrappers import WarmUp
-from showdown.policy import Policy
+from showdown.protocol.policy import Policy
 
 
-class Clock:
+class StepCounter:
     def __init__(self, policy: Policy, num_actions: int) -> None:
         pulls = [layer.pulls for layer in layers(policy) if isinstance(layer, WarmUp)]
         self._warm_up = max(pulls, default=0) * num_actions  # steps of it

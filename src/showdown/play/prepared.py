@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 
 import jax
 
+from showdown.basics.errors import UsageError
 from showdown.config import canonical, to_json
-from showdown.errors import UsageError
-from showdown.keys import trial_keys
 from showdown.play.devices import everywhere, usable
 from showdown.play.segment import segment_length
-from showdown.policy import Policy
-from showdown.problem import Problem, ProblemSpec, Tables
+from showdown.protocol.keys import trial_keys
+from showdown.protocol.policy import Policy
+from showdown.protocol.problem import Problem, ProblemSpec, Tables
 
 LONGEST = 2**31 - 2  # steps are counted in int32
 
 
 @dataclass(frozen=True)
-class Setting:
+class Prepared:
     policy: Policy  # or several of one structure, stacked: see `population`
     problem: Problem
     tables: Tables  # on each device
@@ -51,7 +51,7 @@ def prepare(
     batch_trials: int | None = None,
     tables: Tables | None = None,
     propensities: bool = False,
-) -> Setting:
+) -> Prepared:
     """Check everything that can be wrong before a program is compiled, and load the problem's data if not given."""
     if horizon is not None:
         problem = replace(problem, horizon=horizon)  # type: ignore[type-var]
@@ -71,7 +71,7 @@ def prepare(
         raise UsageError(f"there is nothing to choose between: the problem has {spec.num_actions} action")
     steps = segment_length(policy, problem.horizon, segment_steps)
     segments = math.ceil(problem.horizon / steps)
-    return Setting(policy, problem, tables, spec, steps, segments, propensities=propensities, devices=devices)
+    return Prepared(policy, problem, tables, spec, steps, segments, propensities=propensities, devices=devices)
 
 
 def problem_identity(problem: Problem) -> str:

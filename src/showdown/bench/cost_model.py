@@ -11,11 +11,11 @@ import itertools
 import math
 from typing import Any, NamedTuple
 
+from showdown.basics.errors import MissingDataError
 from showdown.bench.cell import Cell
 from showdown.config import all_fields, core, to_json
-from showdown.errors import MissingDataError
 from showdown.posteriors.schedule import first_steps
-from showdown.problem import ProblemSpec
+from showdown.protocol.problem import ProblemSpec
 
 
 class Rates(NamedTuple):

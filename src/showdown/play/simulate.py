@@ -7,12 +7,12 @@ playing batches of trials that fit in memory (`programs`, `room`,
 
 from __future__ import annotations
 
+from showdown.play.accumulator import Accumulator
 from showdown.play.batches import Progress, play_trials
-from showdown.play.book import Book
 from showdown.play.outcome import Outcome
-from showdown.play.setting import LONGEST, prepare, problem_identity
-from showdown.policy import Policy
-from showdown.problem import Problem, Tables
+from showdown.play.prepared import LONGEST, prepare, problem_identity
+from showdown.protocol.policy import Policy
+from showdown.protocol.problem import Problem, Tables
 
 __all__ = ["LONGEST", "NUMERICS", "Outcome", "Progress", "problem_identity", "simulate"]
 
@@ -38,7 +38,7 @@ def simulate(
     `keep_propensities`, `outcome.decisions` holds every action, its reward and the probability with which it was taken:
     as the policy states it, or else from 200 draws. All other numbers stay the same, and it takes longer.
     """
-    setting = prepare(
+    prepared = prepare(
         policy,
         problem,
         trials=trials,
@@ -49,19 +49,21 @@ def simulate(
         propensities=keep_propensities,
     )
     batches = play_trials(
-        setting,
+        prepared,
         trials=trials,
         seed=seed,
         batch_trials=batch_trials,
-        recorder=lambda count: Book(count, setting.problem.horizon, setting.spec.num_actions, keep=keep_propensities),
+        recorder=lambda count: Accumulator(
+            count, prepared.problem.horizon, prepared.spec.num_actions, keep=keep_propensities
+        ),
         progress=progress,
     )
     return Outcome.of(
         batches.recorders,
         batches.diagnostics,
-        spec=setting.spec,
+        spec=prepared.spec,
         compile_seconds=batches.compile_seconds,
         run_seconds=batches.run_seconds,
         batch_trials=min(batches.size, trials),  # a batch is filled up to share it between devices
-        rows=setting.problem.longest(setting.tables),
+        rows=prepared.problem.longest(prepared.tables),
     )

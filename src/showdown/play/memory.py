@@ -8,12 +8,12 @@ from typing import Any
 
 import jax
 
+from showdown.basics.errors import TooLargeError
 from showdown.config import core
-from showdown.errors import TooLargeError
-from showdown.host_memory import host_free_bytes
-from showdown.policy import Policy
-from showdown.problem import ProblemSpec
-from showdown.threefry import shape_of_keys
+from showdown.machine.host_memory import host_free_bytes
+from showdown.protocol.policy import Policy
+from showdown.protocol.problem import ProblemSpec
+from showdown.tricks.threefry import shape_of_keys
 
 SHARE = 0.5  # of what is free, for what trials carry; the rest is for temporaries, compilation and other programs
 MOST = 0.9  # of what is free, for a compiled program, whose temporaries are known

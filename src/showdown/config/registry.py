@@ -15,10 +15,10 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from showdown.basics.errors import UsageError
+from showdown.basics.text import LONGEST_SPELLING, check_name
 from showdown.config import Configuration, layers, override
 from showdown.config.kinds import is_config
-from showdown.errors import UsageError
-from showdown.text import LONGEST_SPELLING, check_name
 
 T = TypeVar("T")
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import re
 
-from showdown import cgroups
-from showdown.cgroups import text
+from showdown.machine import cgroups
+from showdown.machine.cgroups import text
 
 # by version: names of the file with the limit, the one with what is used, and the reclaimable part in memory.stat
 _NAMES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 
-from showdown import cgroups
+from showdown.machine import cgroups
 
 
 def cores() -> int:

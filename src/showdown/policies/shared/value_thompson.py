@@ -7,11 +7,11 @@ from abc import abstractmethod
 import jax
 
 from showdown.beliefs.belief import Values
-from showdown.policy import State, Thompson
-from showdown.posteriors.largest import MOST, largest
+from showdown.posteriors.probability_of_best import MOST, largest
+from showdown.protocol.policy import State, Thompson
 
 
-class Believed(Thompson):
+class ValueThompson(Thompson):
     """`scores` must draw from the law that `values` gives."""
 
     @abstractmethod

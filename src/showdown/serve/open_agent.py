@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from showdown.agent import Agent
-from showdown.agent.storage import recommended
-from showdown.errors import UsageError
+from showdown.agent.checkpoint import recommended
+from showdown.basics.errors import UsageError
 from showdown.policies import policies
 
 ARCHIVE = b"PK"  # what a saved agent begins with
