@@ -24,14 +24,15 @@ import numpy as np
 from scipy.optimize import nnls
 
 from showdown.bench.cell import Cell
-from showdown.bench.cost_model import Rates, Work, counted, family, work_of
+from showdown.bench.cost_model import Rates, family, work_of
+from showdown.bench.cost_model import seconds as seconds_for
 from showdown.bench.plan import plan
 from showdown.bench.store import Store
 from showdown.bench.suite import load_suite
-from showdown.config import all_fields
 from showdown.policies import policies
 from showdown.problems import problems
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.work import Work
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 STORES = ("neural", "gaussian-process", "readings")
@@ -47,9 +48,9 @@ GPUS = (1, 8, 64)
 SPECS = {"song": ProblemSpec(90, 10)}  # of problems whose data may be missing here
 
 
-def fitted(works: list[tuple[float, float]], seconds: list[float]) -> Rates:
+def fitted(works: list[Work], seconds: list[float]) -> Rates:
     """Seconds per step and per operation, neither negative, by least relative squares."""
-    rows = np.asarray(works) / np.asarray(seconds)[:, None]
+    rows = np.asarray([(each.steps, each.operations) for each in works]) / np.asarray(seconds)[:, None]
     unit = np.maximum(rows.max(axis=0), 1e-300)
     found, _ = nnls(rows / unit, np.ones(len(rows)))
     return Rates(*map(float, found / unit))
@@ -65,7 +66,7 @@ def measured_rates() -> tuple[dict[str, Rates], dict[str, Rates], float]:
                 continue
             spec = ProblemSpec(record.context_dim, record.num_actions)
             policy = policies.get(record.policy)
-            done = counted(all_fields(policy), spec, record.horizon, record.trials)
+            done = policy.work(spec, record.horizon).times(record.trials)
             cell = Cell(record.policy, record.problem, policy, problems.get(record.problem), record.trials, 0)
             for key in (record.policy, f"family {family(cell)}"):
                 works[key].append(done)
@@ -80,7 +81,7 @@ def linear_rates() -> Rates:
     works, seconds = [], []
     for name, microseconds in LINEAR_STEP_MICROSECONDS.items():
         problem = problems.get(name)
-        works.append(counted(all_fields(policies.get("LinFullPost")), problem.spec(problem.load()), 1000, 50))
+        works.append(policies.get("LinFullPost").work(problem.spec(problem.load()), 1000).times(50))
         seconds.append(microseconds * 1e-3)
     return fitted(works, seconds)
 
@@ -92,13 +93,13 @@ def seconds_of(cells: list[Cell]) -> list[float]:
     for cell in cells:
         rate = rates.get(cell.policy_name) or families.get(family(cell))
         rate = rate if rate is not None and cell.policy.refit_every else linear
-        found.append(work(cell).seconds(rate) + compiling)
+        found.append(seconds_for(work(cell), rate) + compiling)
     return found
 
 
 def work(cell: Cell) -> Work:
     spec = SPECS.get(cell.problem_name)
-    return work_of(cell) if spec is None else counted(all_fields(cell.policy), spec, cell.problem.horizon, cell.trials)
+    return work_of(cell) if spec is None else cell.policy.work(spec, cell.problem.horizon).times(cell.trials)
 
 
 def makespan(seconds: list[float], gpus: int) -> float:

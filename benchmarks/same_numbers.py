@@ -61,9 +61,14 @@ def small(name: str) -> Any:
 
 def play(name: str, problem: str, horizon: int) -> dict[str, np.ndarray]:
     """What one preset measured; one that cannot be played says why, in the place of its numbers."""
-    from showdown.basics.errors import ShowdownError
-    from showdown.play.simulate import simulate
     from showdown.problems import problems
+
+    try:
+        from showdown.basics.errors import ShowdownError
+        from showdown.play.simulate import simulate
+    except ImportError:  # a tree from before they had packages
+        from showdown.errors import ShowdownError
+        from showdown.simulate import simulate
 
     policy = small(name)
     try:

@@ -14,8 +14,6 @@ import time
 from types import SimpleNamespace
 from typing import Any
 
-from showdown.bench.cost_model import counted
-from showdown.config import all_fields
 from showdown.play import batches
 from showdown.play.simulate import simulate
 from showdown.policies import policies
@@ -35,7 +33,7 @@ def seconds(policy: Any, sizes: dict[str, int]) -> float:
 
 def operations(policy: Any, sizes: dict[str, int]) -> float:
     spec = ProblemSpec(sizes["context_dim"], sizes["num_actions"])
-    return counted(all_fields(policy), spec, sizes["horizon"], sizes["trials"]).operations
+    return policy.work(spec, sizes["horizon"]).times(sizes["trials"]).operations
 
 
 def main() -> None:

@@ -7,7 +7,6 @@ import pytest
 
 from showdown.policies import policies
 from showdown.protocol.policy import Policy
-from showdown.testing import small
 
 
 def _by_structure() -> list:
@@ -15,11 +14,11 @@ def _by_structure() -> list:
     structures: dict[str, int] = {}
     params = []
     for name in policies.names():
-        group = structures.setdefault(str(jax.tree.structure(small(policies.get(name)))), len(structures))
+        group = structures.setdefault(str(jax.tree.structure(policies.get(name).small())), len(structures))
         params.append(pytest.param(name, marks=pytest.mark.xdist_group(f"structure-{group}")))
     return params
 
 
 @pytest.fixture(params=_by_structure())
 def policy(request) -> Policy:
-    return small(policies.get(request.param))
+    return policies.get(request.param).small()

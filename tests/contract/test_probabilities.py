@@ -17,7 +17,6 @@ import pytest
 from showdown.agent.programs import probabilities
 from showdown.policies import policies
 from showdown.protocol.policy import Policy
-from showdown.testing import small
 from showdown.testing.policy_promises import DIM, SPEC
 
 DRAWS = 4000
@@ -32,12 +31,12 @@ def presets() -> list[str]:
     first: dict[str, str] = {}
     for name in policies.names():
         if not any(part in name for part in ("@linear", "Diag", "ScaleFree")):
-            first.setdefault(str(jax.tree.structure(small(policies.get(name)))), name)
+            first.setdefault(str(jax.tree.structure(policies.get(name).small())), name)
     return sorted(first.values())
 
 
 def exact(name: str) -> bool:
-    policy = small(policies.get(name))
+    policy = policies.get(name).small()
     state = jax.eval_shape(lambda: policy.init(jax.random.key(0), SPEC))
     return jax.eval_shape(policy.probabilities, state, jnp.zeros(DIM), jnp.int32(0), ALL) is not None
 
@@ -68,7 +67,7 @@ def drawn(policy: Policy, key: jax.Array, state, context: jax.Array, step: jax.A
 
 @pytest.mark.parametrize("name", [name for name in presets() if exact(name)])
 def test_a_stated_law_is_that_of_the_actions(name):
-    policy = small(policies.get(name))
+    policy = policies.get(name).small()
     state = learned(policy)
     context = jnp.array([0.3, -1.0, 0.5])
     stated = jax.jit(type(policy).probabilities, compiler_options=QUICKLY)

@@ -7,14 +7,12 @@ import json
 import pytest
 
 from showdown.bench import calibrate
-from showdown.bench.cost_model import counted
 from showdown.bench.engine import Limits
 from showdown.bench.engines.local import Local
 from showdown.bench.estimate import estimate_seconds, longest_first
 from showdown.bench.plan import plan
 from showdown.bench.store import Store
 from showdown.bench.suite import Suite
-from showdown.config import all_fields
 from showdown.policies import policies
 from showdown.protocol.problem import ProblemSpec
 
@@ -129,10 +127,9 @@ def test_what_doubles(policy, size, factor):
     sizes = {"context_dim": 1000, "num_actions": 500, "horizon": 10**8}
     if policy != "LinPost":
         sizes |= {"context_dim": 10, "num_actions": 5}
-    fields = all_fields(policies.get(policy))
 
     def operations(context_dim, num_actions, horizon):
-        return counted(fields, ProblemSpec(context_dim, num_actions), horizon, 1).operations
+        return policies.get(policy).work(ProblemSpec(context_dim, num_actions), horizon).operations
 
     larger = {name: value * size.get(name, 1) for name, value in sizes.items()}
     assert operations(**larger) / operations(**sizes) == pytest.approx(factor, rel=0.01)

@@ -63,6 +63,7 @@ class Agent:
         """`background` refits in a thread; `history` bounds what refits see; `remember` decisions wait for rewards."""
         spec = _spec(context_dim, num_actions, encoder)
         policy.check()
+        policy.check_problem(spec)
         check_state(policy, spec)
         self.policy, self.spec, self.encoder = policy, spec, encoder
         self._codec = Codec(spec, encoder)

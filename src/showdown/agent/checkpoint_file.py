@@ -29,13 +29,13 @@ from showdown.protocol.policy import Policy, State
 from showdown.protocol.problem import ProblemSpec
 from showdown.tricks.threefry import key_of
 
-FORMAT = 2
+FORMAT = 3  # 3: the state of a wrapped policy is that of the policy alone, and a spec has `action_dim`
 _BOUNDS: dict[str, type[Window] | type[Reservoir]] = {"window": Window, "reservoir": Reservoir}
 
 
 @dataclass(frozen=True)
 class Service:
-    """What an agent counts and remembers besides what it has learned; all of it is 0 or empty in format 1."""
+    """What an agent counts and remembers besides what it has learned."""
 
     seen: int = 0  # rows ever given to the history
     forgotten_rows: int = 0  # of those taken out again
@@ -114,13 +114,13 @@ def read(path: Path) -> Saved:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = dict(stored)
         about = json.loads(arrays.pop("about").tobytes())
-        known = about["format"] in (1, FORMAT)
+        known = about["format"] == FORMAT
     except FileNotFoundError:
         raise UsageError(f"there is no file {path}") from None
     except Exception as error:  # zip, NumPy and JSON each have their own
         raise UsageError(f"{path} does not hold a saved agent ({type(error).__name__})") from None
     if not known:
-        raise UsageError(f"{path} holds an agent saved in another format")
+        raise UsageError(f"{path} holds an agent saved in another format; learn its history anew with `learn_many`")
     try:
         return _checked(about, arrays)
     except UsageError as error:
@@ -132,7 +132,8 @@ def _checked(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Saved:
     sizes = about.get("spec")
     if not isinstance(sizes, dict) or sizes.keys() != set(ProblemSpec._fields):
         raise UsageError(f"its spec must give {' and '.join(ProblemSpec._fields)}")
-    spec = ProblemSpec(_count(sizes, "context_dim", 1), _count(sizes, "num_actions", 2))
+    least = {"context_dim": 1, "num_actions": 2, "action_dim": 0}
+    spec = ProblemSpec(**{name: _count(sizes, name, least[name]) for name in ProblemSpec._fields})
     decisions, observations = (_count(about, name, 0) for name in ("decisions", "observations"))
     more = _service(about, arrays, spec, observations if policy.refit_every else 0)
     service, bound = more["service"], more["bound"]
@@ -160,10 +161,7 @@ def _checked(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Saved:
 
 
 def _service(about: dict[str, Any], arrays: dict[str, np.ndarray], spec: ProblemSpec, seen: int) -> dict[str, Any]:
-    """The fields that format 2 has brought, by name. `seen` is how many rows the history must have been given."""
-    nobody = {"waiting_contexts": np.zeros((0, spec.context_dim), np.float32), "waiting_actions": np.zeros(0, np.int32)}
-    if about["format"] == 1:
-        return {"service": Service(seen=seen), "bound": None, **nobody}
+    """What belongs to a service, by field. `seen` is how many rows the history must have been given."""
     counts = about.get("service")
     if not isinstance(counts, dict) or counts.keys() != {each.name for each in fields(Service)}:
         raise UsageError("its counts are not those of an agent")
@@ -185,8 +183,7 @@ def _service(about: dict[str, Any], arrays: dict[str, np.ndarray], spec: Problem
         "waiting_contexts": _array(arrays, "waiting_contexts", (len(waiting), spec.context_dim), np.float32),
         "waiting_actions": _array(arrays, "waiting_actions", (len(waiting),), np.int32),
         "encoder": None if encoder is None else _encoder(encoder, spec),
-        # the first files of this format do not have them
-        "encode_counts": EncodeCounts.from_dict(about.get("encode_counts", EncodeCounts().as_dict())),
+        "encode_counts": EncodeCounts.from_dict(about.get("encode_counts")),
     }
 
 
@@ -205,7 +202,7 @@ def _bound(data: Any) -> Bound:
 
 def _encoder(data: Any, spec: ProblemSpec) -> Encoder:
     encoder = Encoder.from_json(data)
-    if (encoder.context_dim, len(encoder.action_names)) != spec:
+    if (encoder.context_dim, len(encoder.action_names)) != spec[:2]:
         raise UsageError("its encoder makes contexts or actions of another size")
     return encoder
 

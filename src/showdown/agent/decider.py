@@ -10,8 +10,9 @@ from showdown.agent.learner import Learner
 from showdown.agent.propensity import Probabilities
 from showdown.agent.step_counter import StepCounter
 from showdown.basics.errors import DivergedError, UsageError
-from showdown.protocol.policy import Policy
+from showdown.protocol.policy import Policy, State
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Situation
 
 
 class Decider:
@@ -19,13 +20,12 @@ class Decider:
 
     def __init__(self, policy: Policy, spec: ProblemSpec, key: jax.Array, learner: Learner) -> None:
         self._policy, self._spec, self._key, self._learner = policy, spec, key, learner
-        self.clock = StepCounter(policy, spec.num_actions)
+        self.clock = StepCounter(policy, spec)
         self.usable = True  # whether the state is finite; only a file can hold one that is not
 
     def act(self, context: np.ndarray, available: np.ndarray | None) -> int:
         self._check_usable()
-        known = self._policy, self._key, self._learner.state, context, np.int32(self.clock.step)
-        action = int(programs.act(*known) if available is None else programs.act_among(*known, available))
+        action = int(programs.act(*self._known, self._situation(context, available)))
         self.clock.advance()
         return action
 
@@ -35,8 +35,7 @@ class Decider:
         room = (1 << (count - 1).bit_length()) - count  # few sizes, so few programs
         padded = np.pad(contexts, ((0, room), (0, 0)))
         steps = np.pad(np.array(self.clock.steps(count), np.int32), (0, room))
-        known = self._policy, self._key, self._learner.state, padded, steps
-        actions = programs.act_many(*known, num_actions=self._spec.num_actions)
+        actions = programs.act_many(*self._known, Situation.at(padded, steps, self._spec))
         self.clock.advance(count)
         return np.asarray(actions)[:count].tolist()
 
@@ -44,17 +43,24 @@ class Decider:
         self._check_usable()
         if type(draws) is not int or draws < 1:
             raise UsageError(f"draws must be a whole number of at least 1, not {draws!r}")
-        mask = np.ones(self._spec.num_actions, bool) if available is None else available
-        known = self._policy, self._key, self._learner.state, context, np.int32(self.clock.step)
-        values, drawn = programs.probabilities(*known, mask, draws=draws)
+        values, drawn = programs.probabilities(*self._known, self._situation(context, available), draws=draws)
         return Probabilities.of(np.asarray(values), int(drawn))
 
     def warm(self, draws: int) -> None:
         """Compile what single decisions need."""
-        context, mask = np.zeros(self._spec.context_dim, np.float32), np.ones(self._spec.num_actions, bool)
-        known = self._policy, self._key, self._learner.state, context, np.int32(0)
-        jax.block_until_ready((programs.act(*known), programs.act_among(*known, mask)))
-        jax.block_until_ready(programs.probabilities(*known, mask, draws=draws))
+        context = np.zeros(self._spec.context_dim, np.float32)
+        for available in (None, np.ones(self._spec.num_actions, bool)):
+            situation = Situation.at(context, np.int32(0), self._spec, available)
+            jax.block_until_ready(programs.act(*self._known, situation))
+            jax.block_until_ready(programs.probabilities(*self._known, situation, draws=draws))
+
+    @property
+    def _known(self) -> tuple[Policy, jax.Array, State]:
+        return self._policy, self._key, self._learner.state
+
+    def _situation(self, context: np.ndarray, available: np.ndarray | None) -> Situation:
+        """What the next decision sees."""
+        return Situation.at(context, np.int32(self.clock.step), self._spec, available)
 
     def _check_usable(self) -> None:
         if not self.usable:

@@ -17,6 +17,7 @@ from showdown.agent.replay_buffer import Bound, ReplayBuffer, Rows
 from showdown.play import block
 from showdown.protocol.policy import Policy, State
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Batch, Situation
 
 ROWS_AT_ONCE = 4096  # of a history, in one program
 Refits = int | Literal["all"]
@@ -70,7 +71,7 @@ class Learner:
 
     def _update(self, seen: Observation) -> bool:
         if not self.policy.learns_only_at_refits:  # else an update changes nothing
-            self.state, fine = programs.update(self.policy, self.key, self.state, *seen)
+            self.state, fine = self._updated(self.state, seen)
             if not fine:
                 self._count(refused_updates=1)
                 return False
@@ -98,9 +99,11 @@ class Learner:
         count = len(actions)
         if not self.policy.learns_only_at_refits:
             room = ROWS_AT_ONCE - count
-            padded = np.pad(contexts, ((0, room), (0, 0))), np.pad(actions, (0, room)), np.pad(rewards, (0, room))
+            padded = Batch.at(
+                np.pad(contexts, ((0, room), (0, 0))), np.pad(actions, (0, room)), np.pad(rewards, (0, room))
+            )
             numbers = np.int32(self.observations), np.int32(count)
-            state, fine = programs.update_many(self.policy, self.key, self.state, *padded, *numbers)
+            state, fine = programs.update_many(self.policy, self.key, self.state, padded, *numbers, spec=self.spec)
             if not fine:  # find out which rows
                 steps = zip(contexts, actions, rewards, strict=True)
                 taken = [self._update(Observation(*row, np.int32(self.observations))) for row in steps]
@@ -122,7 +125,13 @@ class Learner:
         return bool(fine)
 
     def _fit(self, state: State, rows: Rows, step: int) -> tuple[State, jax.Array]:
-        return programs.refit(self.policy, self.key, state, *rows[:3], np.int32(rows.filled), np.int32(step))
+        numbers = np.int32(rows.filled), np.int32(step)
+        return programs.refit(self.policy, self.key, state, Batch.at(*rows[:3]), *numbers, spec=self.spec)
+
+    def _updated(self, state: State, seen: Observation) -> tuple[State, jax.Array]:
+        """The state after one observation, and whether it is finite."""
+        situation = Situation.at(seen.context, seen.step, self.spec)
+        return programs.update(self.policy, self.key, state, situation, seen.action, seen.reward)
 
     def _account(self, fine: bool, rows: int) -> None:
         """Rows that came since the last good refit are taken out of the history when one of them spoils the next."""
@@ -144,7 +153,7 @@ class Learner:
     def _catch_up(self, state: State, missed: list[Observation]) -> State:
         """A fitted state after what was observed while it was being fitted."""
         for seen in missed:
-            state, _ = programs.update(self.policy, self.key, state, *seen)
+            state, _ = self._updated(state, seen)
         return state
 
     def _count(self, **more: int) -> None:
@@ -155,8 +164,9 @@ class Learner:
         self.history.reserve(rows)
         context, number, reward = np.zeros(self.spec.context_dim, np.float32), np.int32(0), np.float32(0)
         if not self.policy.learns_only_at_refits:
-            copy = programs.copied(self.state)
-            jax.block_until_ready(programs.update(self.policy, self.key, copy, context, number, reward, number))
+            jax.block_until_ready(
+                self._updated(programs.copied(self.state), Observation(context, number, reward, number))
+            )
         if self.policy.refit_every:
             self._compile_refit(programs.copied(self.state), self.history.capacity)
             self._get_ready()

@@ -15,27 +15,20 @@ from showdown.play.block import RoleKeys
 from showdown.play.propensity import law
 from showdown.play.score_chunks import at_once
 from showdown.protocol.policy import History, Policy, State, all_finite
+from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Batch, Situation
 
 
 @jax.jit
-def act(policy: Policy, key: jax.Array, state: State, context: jax.Array, step: jax.Array) -> jax.Array:
-    return block.act(policy, RoleKeys.of(key), state, context, step)
+def act(policy: Policy, key: jax.Array, state: State, situation: Situation) -> jax.Array:
+    return block.act(policy, RoleKeys.of(key), state, situation)
 
 
 @jax.jit
-def act_among(
-    policy: Policy, key: jax.Array, state: State, context: jax.Array, step: jax.Array, available: jax.Array
-) -> jax.Array:
-    return policy.act_among(jax.random.fold_in(RoleKeys.of(key).act, step), state, context, step, available)
-
-
-@partial(jax.jit, static_argnames="num_actions")
-def act_many(
-    policy: Policy, key: jax.Array, state: State, contexts: jax.Array, steps: jax.Array, *, num_actions: int
-) -> jax.Array:
-    """What `act` would choose for each context at its step, with nothing learned in between."""
-    keys, together = RoleKeys.of(key), at_once(num_actions)
-    return jax.lax.map(lambda row: block.act(policy, keys, state, *row), (contexts, steps), batch_size=together)
+def act_many(policy: Policy, key: jax.Array, state: State, situations: Situation) -> jax.Array:
+    """What `act` would choose in each of these situations, with nothing learned in between."""
+    keys, together = RoleKeys.of(key), at_once(situations.num_actions)
+    return jax.lax.map(lambda each: block.act(policy, keys, state, each), situations, batch_size=together)
 
 
 probabilities = jax.jit(law, static_argnames="draws")
@@ -43,52 +36,33 @@ probabilities = jax.jit(law, static_argnames="draws")
 
 @partial(jax.jit, donate_argnums=2)
 def update(
-    policy: Policy,
-    key: jax.Array,
-    state: State,
-    context: jax.Array,
-    action: jax.Array,
-    reward: jax.Array,
-    step: jax.Array,
+    policy: Policy, key: jax.Array, state: State, situation: Situation, action: jax.Array, reward: jax.Array
 ) -> tuple[State, jax.Array]:
-    return _kept_finite(state, block.update(policy, RoleKeys.of(key), state, context, action, reward, step))
+    return _kept_finite(state, block.update(policy, RoleKeys.of(key), state, situation, action, reward))
 
 
-@jax.jit
+@partial(jax.jit, static_argnames="spec")
 def update_many(
-    policy: Policy,
-    key: jax.Array,
-    state: State,
-    contexts: jax.Array,
-    actions: jax.Array,
-    rewards: jax.Array,
-    first: jax.Array,
-    count: jax.Array,
+    policy: Policy, key: jax.Array, state: State, batch: Batch, first: jax.Array, count: jax.Array, *, spec: ProblemSpec
 ) -> tuple[State, jax.Array]:
     """Learn from the first `count` rows, one after the other; whether what comes out is finite."""
     keys = RoleKeys.of(key)
 
     def one(row: jax.Array, state: State) -> State:
-        return block.update(policy, keys, state, contexts[row], actions[row], rewards[row], first + row)
+        situation = Situation(batch.contexts[row], first + row, spec)
+        return block.update(policy, keys, state, situation, batch.actions[row], batch.rewards[row])
 
     state = jax.lax.fori_loop(0, count, one, state)
     return state, all_finite(state)
 
 
-@partial(jax.jit, donate_argnums=2)
+@partial(jax.jit, donate_argnums=2, static_argnames="spec")
 def refit(
-    policy: Policy,
-    key: jax.Array,
-    state: State,
-    contexts: jax.Array,
-    actions: jax.Array,
-    rewards: jax.Array,
-    count: jax.Array,
-    step: jax.Array,
+    policy: Policy, key: jax.Array, state: State, batch: Batch, count: jax.Array, last: jax.Array, *, spec: ProblemSpec
 ) -> tuple[State, jax.Array]:
-    """Refit to the first `count` rows; `step` is the number of the last observation, whichever rows were kept."""
-    history = History(count, actions, rewards, lambda steps: contexts[steps])
-    return _kept_finite(state, block.refit(policy, RoleKeys.of(key), state, history, step))
+    """Refit to the first `count` rows; `last` is the number of the last observation, whichever rows were kept."""
+    history = History(spec, count, batch.actions, batch.rewards, lambda rows: batch.contexts[rows])
+    return _kept_finite(state, block.refit(policy, RoleKeys.of(key), state, history, last))
 
 
 def _kept_finite(old: State, new: State) -> tuple[State, jax.Array]:

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from showdown.config.walk import layers
-from showdown.policies.wrappers import WarmUp
 from showdown.protocol.policy import Policy
+from showdown.protocol.problem import ProblemSpec
 
 
 class StepCounter:
-    def __init__(self, policy: Policy, num_actions: int) -> None:
-        pulls = [layer.pulls for layer in layers(policy) if isinstance(layer, WarmUp)]
-        self._warm_up = max(pulls, default=0) * num_actions  # steps of it
-        self._num_actions = num_actions
+    def __init__(self, policy: Policy, spec: ProblemSpec) -> None:
+        self._warm_up = policy.warm_up_steps(spec)
+        self._num_actions = spec.num_actions
         self.decisions = 0  # made so far
         self.given = 0  # rows of history, which others decided
         self.owed: list[int] | None = None  # warm-up steps still to play, where the history has changed them

@@ -1,8 +1,12 @@
-"""What a belief is: a law of every action's value, given a design vector, that learns from one reward at a time.
+"""What a belief is: a law of every action's value, given a design, that learns from one reward at a time.
 
 A belief is a configuration; what it has learned is a state, a NamedTuple of arrays of fixed shape. It knows nothing of
-bandits: a policy asks for `moments` or a `draw` and decides, then hands back the reward through `observe`. A design
-vector is whatever `Features` makes of a context: the context and a constant, the last layer of a network, or both.
+bandits: a policy asks for `values` or a `draw` and decides, then hands back the reward through `observe`.
+
+A design is what `Features` makes of a situation: of the context and a constant, the last layer of a network, or both.
+Usually all actions share one design vector, (dim,), and each has a set of coefficients of its own. Where actions have
+features each has its own design, (num_actions, dim), and one set of coefficients serves them all. Sets of coefficients
+are called owners: `ProblemSpec.num_outputs` says how many there are, `ProblemSpec.owner` whose an action is.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ import jax.numpy as jnp
 
 from showdown.config import Configuration
 from showdown.posteriors.moments import Moments
-from showdown.posteriors.regression import student_t
+from showdown.posteriors.regression import joint_student_t, student_t
 
 BeliefState = Any  # a PyTree of arrays; its structure, shapes and dtypes never change
 
@@ -26,33 +30,57 @@ class Values(NamedTuple):
     mean: jax.Array  # (num_actions,)
     spread: jax.Array  # (num_actions,)
     freedom: jax.Array  # (num_actions,) degrees of freedom
+    noise: jax.Array | None = None  # (num_actions,) variance of one reward around its value; None: not known
+
+    @property
+    def law(self) -> tuple[jax.Array, jax.Array, jax.Array]:
+        """Mean, spread and freedom."""
+        return self.mean, self.spread, self.freedom
 
 
 class Belief(Configuration, ABC):
     """Base of every belief; subclasses are decorated with `@config`."""
 
     @abstractmethod
-    def init(self, num_actions: int, dim: int) -> BeliefState:
-        """The state before anything was seen, for design vectors of `dim` numbers."""
+    def init(self, owners: int, dim: int) -> BeliefState:
+        """The state before anything was seen, for so many sets of coefficients and design vectors of `dim` numbers."""
 
     @abstractmethod
-    def moments(self, state: BeliefState, design: jax.Array) -> Values:
-        """The law of every action's value."""
+    def values(self, state: BeliefState, design: jax.Array) -> Values:
+        """The law of every action's value; `design` is (dim,) or, with one owner, (num_actions, dim)."""
 
     def draw(self, key: jax.Array, state: BeliefState, design: jax.Array) -> jax.Array:
         """One draw of every action's value, (num_actions,)."""
-        values = self.moments(state, design)
+        values = self.values(state, design)
         return values.mean + values.spread * student_t(key, values.freedom)
 
     @abstractmethod
     def observe(
-        self, state: BeliefState, design: jax.Array, action: jax.Array, reward: jax.Array
+        self, state: BeliefState, design: jax.Array, owner: jax.Array, reward: jax.Array
     ) -> tuple[BeliefState, jax.Array]:
-        """Learn from one reward; also returns its log density under the belief held before, (): the log evidence."""
+        """Learn from one reward of a design vector, (dim,).
+
+        Also returns its log density under the belief held before, (): the log evidence.
+        """
+
+
+class LinearBelief(Belief):
+    """A belief about coefficients, that all of the data can be put into at once, through their Gram matrices."""
+
+    def draw(self, key: jax.Array, state: BeliefState, design: jax.Array) -> jax.Array:
+        """Where all actions share coefficients, the values of one draw of them, so they are correlated."""
+        values = self.values(state, design)
+        if design.ndim == 1:
+            return values.mean + values.spread * student_t(key, values.freedom)
+        return values.mean + values.spread * joint_student_t(key, self.directions(state, design), values.freedom)
+
+    @abstractmethod
+    def directions(self, state: BeliefState, designs: jax.Array) -> jax.Array:
+        """Vectors whose inner products are the covariances of values that share coefficients, (num_actions, dim)."""
 
     @abstractmethod
     def precision(self, moments: Moments) -> jax.Array:
-        """The precision matrix of each action's coefficients given all of the data, (num_actions, dim, dim)."""
+        """The precision matrix of each owner's coefficients given all of the data, (owners, dim, dim)."""
 
     @abstractmethod
     def rebuild(self, state: BeliefState, moments: Moments, root: jax.Array | None = None) -> BeliefState:

@@ -1,4 +1,6 @@
-"""What features are: the design vector a belief sees in place of a context, and what of it changes with experience.
+"""What features are: the design a belief sees in place of a context, and what of it changes with experience.
+
+They are made of inputs (`Situation.inputs`): the context, or a row [context, features] for each action.
 
 `ContextScale` is shared by all that scale contexts: they divide by one number, the root mean square over all features
 of all contexts seen, so that a policy does not depend on the unit of its contexts. Features that matter more because
@@ -17,6 +19,7 @@ import jax.numpy as jnp
 from showdown.config import Configuration, at_least, config, integers, param
 from showdown.protocol.history import History
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.work import Work, linear_work
 
 FeatureState = Any  # a PyTree of arrays; its structure, shapes and dtypes never change
 
@@ -30,18 +33,21 @@ class Features(Configuration, ABC):
 
     @abstractmethod
     def dim(self, spec: ProblemSpec) -> int:
-        """How many numbers a design vector has; the last `context_dim` + 1 are the context and a constant."""
+        """How many numbers a design vector has; the last `input_dim` + 1 are the inputs and a constant."""
 
     @abstractmethod
     def init(self, key: jax.Array, spec: ProblemSpec) -> FeatureState:
         """The state before anything was seen."""
 
     @abstractmethod
-    def design(self, state: FeatureState, contexts: jax.Array) -> jax.Array:
-        """The design vectors of contexts (…, context_dim): (…, dim)."""
+    def design(self, state: FeatureState, inputs: jax.Array) -> jax.Array:
+        """The design vectors of inputs (…, input_dim): (…, dim)."""
 
-    def observe(self, state: FeatureState, context: jax.Array, reward: jax.Array) -> FeatureState:
-        """Take note of one step, at constant cost; designs of past contexts may change only at the very first."""
+    def observe(self, state: FeatureState, inputs: jax.Array, reward: jax.Array) -> FeatureState:
+        """Take note of one step, whose action had these inputs, at constant cost.
+
+        Designs of the past may change only at the very first step.
+        """
         return state
 
     def due(self, count: jax.Array) -> jax.Array | bool:
@@ -51,6 +57,10 @@ class Features(Configuration, ABC):
     def refit(self, key: jax.Array, state: FeatureState, history: History) -> FeatureState:
         """Change what designs are; the caller rebuilds its beliefs from all of `history` afterwards."""
         return state
+
+    def work(self, spec: ProblemSpec, horizon: int, posteriors: int) -> Work:
+        """What a trial costs with so many beliefs on these features."""
+        return linear_work(spec, horizon)
 
 
 class ContextScale(NamedTuple):
@@ -90,34 +100,34 @@ class PlainContexts(Features):
     intercept: bool = param(True, "append a constant 1 to the context")
 
     def dim(self, spec: ProblemSpec) -> int:
-        return spec.context_dim + self.intercept
+        return spec.input_dim + self.intercept
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> None:
         return None
 
-    def design(self, state: None, contexts: jax.Array) -> jax.Array:
+    def design(self, state: None, inputs: jax.Array) -> jax.Array:
         if not self.intercept:
-            return contexts
-        return jnp.concatenate([contexts, jnp.ones((*contexts.shape[:-1], 1))], axis=-1)
+            return inputs
+        return jnp.concatenate([inputs, jnp.ones((*inputs.shape[:-1], 1))], axis=-1)
 
 
 @config
 class ScaledContexts(Features):
     """The context divided by one number that makes its mean square one, and a constant."""
 
-    refit_every: int = param(50, "contexts between changes of the scale", at_least(1), integers(10, 200))
+    refit_every: int = param(50, "contexts between changes of the scale", at_least(1), integers(10, 200), small=6)
 
     def dim(self, spec: ProblemSpec) -> int:
-        return spec.context_dim + 1
+        return spec.input_dim + 1
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> ContextScale:
         return ContextScale.start()
 
-    def design(self, state: ContextScale, contexts: jax.Array) -> jax.Array:
-        return scaled_design(state, contexts)
+    def design(self, state: ContextScale, inputs: jax.Array) -> jax.Array:
+        return scaled_design(state, inputs)
 
-    def observe(self, state: ContextScale, context: jax.Array, reward: jax.Array) -> ContextScale:
-        return state.observe(context)
+    def observe(self, state: ContextScale, inputs: jax.Array, reward: jax.Array) -> ContextScale:
+        return state.observe(inputs)
 
     def due(self, count: jax.Array) -> jax.Array:
         return count <= SCALE_FROZEN_AFTER

@@ -9,13 +9,12 @@ Cost per step O(num_actions·dim²), memory num_actions·dim² floats, twice tha
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from showdown.beliefs.belief import Belief, Values, log_normal, log_student_t
+from showdown.beliefs.belief import LinearBelief, Values, log_normal, log_student_t
 from showdown.config import config, log, param, positive
 from showdown.posteriors import moments as all_at_once
 from showdown.posteriors import regression
@@ -26,31 +25,28 @@ Covariance = Literal["full", "diagonal", "precision-diagonal"]
 
 class LinearState(NamedTuple):
     regressions: regression.Regressions
-    lost: Any  # (num_actions, dim, dim) what rounding took from the roots, None where it is not compensated
-    diagonal: Any  # (num_actions, dim) diag Σ or diag Σ⁻¹ for the diagonal versions, None for the full one
+    lost: Any  # (owners, dim, dim) what rounding took from the roots, None where it is not compensated
+    diagonal: Any  # (owners, dim) diag Σ or diag Σ⁻¹ for the diagonal versions, None for the full one
     noise: Any  # a NoiseBelief where the noise is unknown, None where it is known
 
 
-class Linear(Belief):
+class Linear(LinearBelief):
     """What known and unknown noise share."""
 
     covariance: Covariance
     prior_precision: float
     compensated: bool
 
-    def init(self, num_actions: int, dim: int) -> LinearState:
+    def init(self, owners: int, dim: int) -> LinearState:
         start = {"full": None, "diagonal": 1 / self.prior_precision, "precision-diagonal": self.prior_precision}
         level = start[self.covariance]
-        regressions = regression.prior(num_actions, dim, self.prior_precision)
+        regressions = regression.prior(owners, dim, self.prior_precision)
         return LinearState(
             regressions=regressions,
             lost=jnp.zeros_like(regressions.root) if self.compensated else None,
-            diagonal=None if level is None else jnp.full((num_actions, dim), level, jnp.float32),
+            diagonal=None if level is None else jnp.full((owners, dim), level, jnp.float32),
             noise=None,
         )
-
-    @abstractmethod
-    def moments(self, state: LinearState, design: jax.Array) -> Values: ...
 
     def sampling_variance(self, state: LinearState, design: jax.Array) -> jax.Array:
         """Variance of xᵀβ for each action under unit noise, from the covariance this version samples with."""
@@ -59,22 +55,27 @@ class Linear(Belief):
         diagonal = state.diagonal if self.covariance == "diagonal" else 1 / state.diagonal
         return jnp.sum(diagonal * design**2, axis=-1)
 
+    def directions(self, state: LinearState, designs: jax.Array) -> jax.Array:
+        if self.covariance == "full":
+            return regression.projections(state.regressions, designs)
+        return jnp.sqrt(state.diagonal if self.covariance == "diagonal" else 1 / state.diagonal) * designs
+
     def absorb(
-        self, state: LinearState, action: jax.Array, design: jax.Array, target: jax.Array
+        self, state: LinearState, owner: jax.Array, design: jax.Array, target: jax.Array
     ) -> tuple[LinearState, jax.Array]:
         """Add one observation of unit noise; also returns the surprise it held (see `posteriors/regression.py`)."""
         if self.compensated:
             regressions, lost, surprise = regression.absorb_compensated(
-                state.regressions, state.lost, action, design, target
+                state.regressions, state.lost, owner, design, target
             )
         else:
             lost = None
-            regressions, surprise = regression.absorb(state.regressions, action, design, target)
+            regressions, surprise = regression.absorb(state.regressions, owner, design, target)
         diagonal = state.diagonal
         if self.covariance == "diagonal":
-            diagonal = diagonal.at[action].set(regression.marginal_variances(regressions, action))
+            diagonal = diagonal.at[owner].set(regression.marginal_variances(regressions, owner))
         elif self.covariance == "precision-diagonal":
-            diagonal = diagonal.at[action].add(design**2)
+            diagonal = diagonal.at[owner].add(design**2)
         return state._replace(regressions=regressions, lost=lost, diagonal=diagonal), surprise
 
     def replaced(
@@ -99,21 +100,24 @@ class GaussianLinear(Linear):
     noise_variance: float = param(0.25, "σ²: known variance of rewards", positive, log(1e-3, 1e2))
     compensated: bool = param(True, "carry along what float32 rounding takes from the covariance's root")
 
-    def moments(self, state: LinearState, design: jax.Array) -> Values:
+    def values(self, state: LinearState, design: jax.Array) -> Values:
         mean = regression.predict(state.regressions, design)
-        return Values(mean, jnp.sqrt(self.sampling_variance(state, design)), jnp.full_like(mean, jnp.inf))
+        spread, noise = jnp.sqrt(self.sampling_variance(state, design)), jnp.full_like(mean, self.noise_variance)
+        return Values(mean, spread, jnp.full_like(mean, jnp.inf), noise)
 
     def draw(self, key: jax.Array, state: LinearState, design: jax.Array) -> jax.Array:
-        mean, spread, _ = self.moments(state, design)
+        if design.ndim > 1:
+            return super().draw(key, state, design)
+        mean, spread, _ = self.values(state, design).law
         return mean + spread * jax.random.normal(key, mean.shape)
 
     def observe(
-        self, state: LinearState, design: jax.Array, action: jax.Array, reward: jax.Array
+        self, state: LinearState, design: jax.Array, owner: jax.Array, reward: jax.Array
     ) -> tuple[LinearState, jax.Array]:
-        predicted = regression.predict_at(state.regressions, action, design)
-        variance = self.noise_variance + regression.variance_at(state.regressions, action, design)
+        predicted = regression.predict_at(state.regressions, owner, design)
+        variance = self.noise_variance + regression.variance_at(state.regressions, owner, design)
         deviation = jnp.sqrt(self.noise_variance)
-        state, _ = self.absorb(state, action, design / deviation, reward / deviation)
+        state, _ = self.absorb(state, owner, design / deviation, reward / deviation)
         return state, log_normal(reward, predicted, variance)
 
     def precision(self, moments: Moments) -> jax.Array:
@@ -136,25 +140,26 @@ class StudentLinear(Linear):
     noise_rate: float = param(6.0, "b0: its rate", positive, log(1e-2, 1e2))
     compensated: bool = param(True, "carry along what float32 rounding takes from the covariance's root")
 
-    def init(self, num_actions: int, dim: int) -> LinearState:
-        ones = jnp.ones(num_actions)
+    def init(self, owners: int, dim: int) -> LinearState:
+        ones = jnp.ones(owners)
         noise = regression.NoiseBelief(self.noise_shape * ones, self.noise_rate * ones)
-        return super().init(num_actions, dim)._replace(noise=noise)
+        return super().init(owners, dim)._replace(noise=noise)
 
-    def moments(self, state: LinearState, design: jax.Array) -> Values:
+    def values(self, state: LinearState, design: jax.Array) -> Values:
         shape, rate = state.noise
         spread = jnp.sqrt(rate / shape * self.sampling_variance(state, design))
-        return Values(regression.predict(state.regressions, design), spread, 2 * shape)
+        mean = regression.predict(state.regressions, design)
+        return Values(mean, spread, *(jnp.broadcast_to(each, mean.shape) for each in (2 * shape, rate / shape)))
 
     def observe(
-        self, state: LinearState, design: jax.Array, action: jax.Array, reward: jax.Array
+        self, state: LinearState, design: jax.Array, owner: jax.Array, reward: jax.Array
     ) -> tuple[LinearState, jax.Array]:
         shape, rate = state.noise
-        predicted = regression.predict_at(state.regressions, action, design)
-        square_scale = rate[action] / shape[action] * (1 + regression.variance_at(state.regressions, action, design))
-        evidence = log_student_t(reward, predicted, square_scale, 2 * shape[action])
-        state, surprise = self.absorb(state, action, design, reward)
-        noise = regression.NoiseBelief(shape.at[action].add(0.5), rate.at[action].add(surprise / 2))
+        predicted = regression.predict_at(state.regressions, owner, design)
+        square_scale = rate[owner] / shape[owner] * (1 + regression.variance_at(state.regressions, owner, design))
+        evidence = log_student_t(reward, predicted, square_scale, 2 * shape[owner])
+        state, surprise = self.absorb(state, owner, design, reward)
+        noise = regression.NoiseBelief(shape.at[owner].add(0.5), rate.at[owner].add(surprise / 2))
         return state._replace(noise=noise), evidence
 
     def precision(self, moments: Moments) -> jax.Array:

@@ -33,9 +33,11 @@ from showdown.posteriors import network, training
 from showdown.posteriors.draws import cut, total
 from showdown.posteriors.network import Network
 from showdown.posteriors.training import Fit, Precision, precision_scope
-from showdown.protocol.history import Batch, History
+from showdown.protocol.history import History
 from showdown.protocol.keys import role_key
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Batch
+from showdown.protocol.work import Work, network_work
 
 STAGES = ((1000, 1), (4000, 5))  # up to so many contexts, refit after so many times `refit_every`
 LAST_STAGE = 10
@@ -53,10 +55,10 @@ class NetworkState(NamedTuple):
 class NetworkFeatures(Features):
     """[last hidden layer / √width, context / (scale·√context_dim), 1]."""
 
-    hidden_layers: tuple[int, ...] = param((100, 100), "units of each hidden layer", sizes)
+    hidden_layers: tuple[int, ...] = param((100, 100), "units of each hidden layer", sizes, small=(4,))
     layer_norm: bool = param(True, "normalise the units of each hidden layer")
-    refit_every: int = param(20, "contexts between trainings, at first", at_least(1), integers(10, 100))
-    batch_size: int = param(256, "examples per update", at_least(1), integers(32, 512))
+    refit_every: int = param(20, "contexts between trainings, at first", at_least(1), integers(10, 100), small=6)
+    batch_size: int = param(256, "examples per update", at_least(1), integers(32, 512), small=8)
     learning_rate: float = param(1e-3, "of Adam, constant", positive, log(1e-4, 1e-2))
     weight_decay: float = param(
         0.03, "weights shrink by learning_rate times this per update", non_negative, log(1e-3, 1.0)
@@ -68,22 +70,22 @@ class NetworkFeatures(Features):
     training_precision: Precision = param("default", "of training: default is TF32 on a GPU")
 
     def dim(self, spec: ProblemSpec) -> int:
-        return self.hidden_layers[-1] + spec.context_dim + 1
+        return self.hidden_layers[-1] + spec.input_dim + 1
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> NetworkState:
         start = he_network(
-            key, network.layer_sizes(spec.context_dim + 1, self.hidden_layers, spec.num_actions), self.layer_norm
+            key, network.layer_sizes(spec.input_dim + 1, self.hidden_layers, spec.num_outputs), self.layer_norm
         )
         return NetworkState(training.begin(start, self._direction()), start, ContextScale.start(), jnp.float32(0.0))
 
-    def design(self, state: NetworkState, contexts: jax.Array) -> jax.Array:
-        plain = scaled_design(state.contexts, contexts)
+    def design(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
+        plain = scaled_design(state.contexts, inputs)
         with precision_scope(self.feature_precision):
             features = network.features(state.averaged, _inputs(plain))
         return jnp.concatenate([features / jnp.sqrt(jnp.float32(features.shape[-1])), plain], axis=-1)
 
-    def observe(self, state: NetworkState, context: jax.Array, reward: jax.Array) -> NetworkState:
-        return state._replace(contexts=state.contexts.observe(context), squares=state.squares + reward**2)
+    def observe(self, state: NetworkState, inputs: jax.Array, reward: jax.Array) -> NetworkState:
+        return state._replace(contexts=state.contexts.observe(inputs), squares=state.squares + reward**2)
 
     def _times(self, count: jax.Array) -> jax.Array:
         """How many times `refit_every` lie between refits after `count` contexts."""
@@ -101,9 +103,8 @@ class NetworkFeatures(Features):
         unit = jnp.where(unit > 0, unit, 1.0)
 
         def loss(key: jax.Array, parameters: Network, batch: Batch) -> jax.Array:
-            predicted = network.predict(parameters, _inputs(scaled_design(scale, batch.contexts)))
-            played = network.of_played(predicted, batch.actions)
-            return training.mean_squared_error(played, batch.rewards / unit)
+            predicted = network.predict(parameters, _inputs(scaled_design(scale, batch.inputs)))
+            return training.mean_squared_error(batch.played(predicted), batch.rewards / unit)
 
         with precision_scope(self.training_precision):
             fit = training.train(
@@ -118,6 +119,18 @@ class NetworkFeatures(Features):
             )
         averaged = jax.tree.map(lambda new, old: new + self.averaging * (old - new), fit.parameters, state.averaged)
         return NetworkState(fit, averaged, scale, state.squares)
+
+    def work(self, spec: ProblemSpec, horizon: int, posteriors: int) -> Work:
+        trainings = horizon // self.refit_every
+        return network_work(
+            spec,
+            horizon,
+            layers=self.hidden_layers,
+            training_steps=self.refit_every * trainings,
+            batch_size=self.batch_size,
+            trainings=trainings,
+            posteriors=posteriors,
+        )
 
     def _direction(self) -> optax.GradientTransformation:
         return optax.chain(optax.scale_by_adam(), optax.add_decayed_weights(self.weight_decay))

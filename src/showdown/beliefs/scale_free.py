@@ -24,7 +24,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from showdown.beliefs.belief import Belief, Values, log_student_t
+from showdown.beliefs.belief import LinearBelief, Values, log_student_t
 from showdown.config import config, linear, log, non_negative, param, positive
 from showdown.posteriors import moments as all_at_once
 from showdown.posteriors import regression
@@ -36,14 +36,14 @@ LEAST_SQUARE = 1e-6  # of M², in the level of an action that has only paid zero
 
 class ScaleFreeState(NamedTuple):
     regressions: regression.Regressions
-    rows: jax.Array  # (num_actions,) n
-    residuals: jax.Array  # (num_actions,) e
-    rewards: jax.Array  # (num_actions,) sum
-    squares: jax.Array  # (num_actions,) sum of squared rewards
+    rows: jax.Array  # (owners,) n
+    residuals: jax.Array  # (owners,) e
+    rewards: jax.Array  # (owners,) sum
+    squares: jax.Array  # (owners,) sum of squared rewards
 
 
 @config
-class ScaleFreeLinear(Belief):
+class ScaleFreeLinear(LinearBelief):
     """Student-t values whose priors are in units of the root mean square reward."""
 
     prior_precision: float = param(
@@ -61,35 +61,39 @@ class ScaleFreeLinear(Belief):
     )
     doubt_pulls: float = param(100.0, "h: pulls of an action after which that doubt fades", positive, log(10, 1e4))
 
-    def init(self, num_actions: int, dim: int) -> ScaleFreeState:
-        zeros = jnp.zeros(num_actions)
-        start = regression.prior(num_actions, dim, self.prior_precision)
+    def init(self, owners: int, dim: int) -> ScaleFreeState:
+        zeros = jnp.zeros(owners)
+        start = regression.prior(owners, dim, self.prior_precision)
         return ScaleFreeState(start, zeros, zeros, zeros, zeros)
 
-    def moments(self, state: ScaleFreeState, design: jax.Array) -> Values:
+    def values(self, state: ScaleFreeState, design: jax.Array) -> Values:
         square = _mean_square(state)
         shape = self.noise_shape + state.rows / 2
         noise = (self.noise_shape * self.noise_level * square + self.tempering * state.residuals / 2) / shape
         level = state.rewards**2 / (jnp.maximum(state.rows, 1.0) * state.squares + LEAST_SQUARE * square)
         doubt = (self.doubt * level) ** 2 * square * self.doubt_pulls / (self.doubt_pulls + state.rows)
         spread = jnp.sqrt(noise * regression.variance(state.regressions, design) + doubt)
-        return Values(regression.predict(state.regressions, design), spread, 2 * shape)
+        mean = regression.predict(state.regressions, design)
+        return Values(mean, spread, *(jnp.broadcast_to(each, mean.shape) for each in (2 * shape, noise)))
+
+    def directions(self, state: ScaleFreeState, designs: jax.Array) -> jax.Array:
+        return regression.projections(state.regressions, designs)
 
     def observe(
-        self, state: ScaleFreeState, design: jax.Array, action: jax.Array, reward: jax.Array
+        self, state: ScaleFreeState, design: jax.Array, owner: jax.Array, reward: jax.Array
     ) -> tuple[ScaleFreeState, jax.Array]:
-        shape = self.noise_shape + state.rows[action] / 2
-        rate = self.noise_shape * self.noise_level * _mean_square(state) + state.residuals[action] / 2
-        square_scale = rate / shape * (1 + regression.variance_at(state.regressions, action, design)) + TINY
-        predicted = regression.predict_at(state.regressions, action, design)
+        shape = self.noise_shape + state.rows[owner] / 2
+        rate = self.noise_shape * self.noise_level * _mean_square(state) + state.residuals[owner] / 2
+        square_scale = rate / shape * (1 + regression.variance_at(state.regressions, owner, design)) + TINY
+        predicted = regression.predict_at(state.regressions, owner, design)
         evidence = log_student_t(reward, predicted, square_scale, 2 * shape)
-        regressions, surprise = regression.absorb(state.regressions, action, design, reward)
+        regressions, surprise = regression.absorb(state.regressions, owner, design, reward)
         learned = ScaleFreeState(
             regressions=regressions,
-            rows=state.rows.at[action].add(1.0),
-            residuals=state.residuals.at[action].add(surprise),
-            rewards=state.rewards.at[action].add(reward),
-            squares=state.squares.at[action].add(reward**2),
+            rows=state.rows.at[owner].add(1.0),
+            residuals=state.residuals.at[owner].add(surprise),
+            rewards=state.rewards.at[owner].add(reward),
+            squares=state.squares.at[owner].add(reward**2),
         )
         return learned, jnp.where(state.rows.sum() > 0, evidence, 0.0)  # before the first reward there is no scale
 

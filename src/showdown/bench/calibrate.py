@@ -25,8 +25,7 @@ from showdown.basics.errors import MissingDataError
 from showdown.basics.files import write_atomically
 from showdown.basics.folders import cache_folder
 from showdown.bench.cell import Cell
-from showdown.bench.cost_model import Rates, counted, family, rough_rates
-from showdown.config import all_fields, override
+from showdown.bench.cost_model import Rates, family, seconds
 from showdown.machine.cores import cores
 from showdown.play.batch_size import FEWEST_TRAINING, cores_at_play
 from showdown.play.over_trials import begin_episodes
@@ -41,7 +40,6 @@ FORMAT = 2  # of the file; to be raised when its numbers mean something else
 TARGET_SECONDS = 0.5  # of one short run, by the rough count
 BEGINNINGS = 4  # episodes that are timed together
 LARGEST_CONTEXT = 128  # that is measured; more of it is more of the same products
-SMALLER = {"training_steps": 20, "initial_training_steps": 20, "max_points": 300}  # fields of a short run
 
 
 @dataclass(frozen=True)
@@ -146,36 +144,29 @@ def _sizes(cells: list[Cell]) -> list[ProblemSpec]:
 
 
 def _measure(cell: Cell, sizes: list[ProblemSpec]) -> Measured:
-    policy = _smaller(cell.policy)
-    fields = all_fields(policy)
+    policy = cell.policy.brief()
     on_cpu = jax.default_backend() == "cpu" and policy.refit_every
     # a CPU's core works on one trial after another anyway
     trials = min(cell.trials, cores() * FEWEST_TRAINING) if on_cpu else cell.trials
-    rows, seconds, compiling = [], [], []
+    rows, took, compiling = [], [], []
     for spec in sizes:
-        horizon = _short(cell, fields, spec, trials)
+        horizon = _short(policy, spec, trials)
         problem = Linear(context_dim=spec.context_dim, num_actions=spec.num_actions, horizon=horizon)
         outcome = simulate(policy, problem, trials=trials)
-        rows.append(counted(fields, spec, horizon, trials))
-        seconds.append(outcome.run_seconds * cores_at_play(policy, trials))  # of one core
+        work = policy.work(spec, horizon).times(trials)
+        rows.append((work.steps, work.operations))
+        took.append(outcome.run_seconds * cores_at_play(policy, trials))  # of one core
         compiling.append(outcome.compile_seconds)
-    scaled = np.asarray(rows) / np.asarray(seconds)[:, None]  # relative errors count
+    scaled = np.asarray(rows) / np.asarray(took)[:, None]  # relative errors count
     unit = np.maximum(scaled.max(axis=0), 1e-300)
     found, _ = nnls(scaled / unit, np.ones(len(rows)))
     return Measured(Rates(*map(float, found / unit)), float(np.mean(compiling)))
 
 
-def _smaller(policy: Policy) -> Policy:
-    """The same code with less to do at the beginning."""
-    fields = all_fields(policy)
-    changes = {name: str(value) for name, value in SMALLER.items() if (fields.get(name) or 0) > value}
-    return override(policy, changes)
-
-
-def _short(cell: Cell, fields: dict[str, Any], spec: ProblemSpec, trials: int) -> int:
+def _short(policy: Policy, spec: ProblemSpec, trials: int) -> int:
     """Steps that should take about a second, a whole number of refits, at least two."""
-    every = cell.policy.refit_every or 500
-    one = counted(fields, spec, every, trials).seconds(rough_rates(cell))
+    every = policy.refit_every or 500
+    one = seconds(policy.work(spec, every).times(trials))
     return every * max(2, min(math.ceil(TARGET_SECONDS / one), 20_000 // every))
 
 

@@ -1,7 +1,7 @@
 """How long cells should take: from what this machine has measured, else from a rough count of operations on a CPU.
 
 Measured is the same policy on the same problem in this store, for another number of steps or trials; else its family,
-by `showdown run SUITE --dry-run --calibrate`. `work.py` counts the work; a measurement says how many seconds a piece of
+by `showdown run SUITE --dry-run --calibrate`. Policies count their work; a measurement says how many seconds a piece of
 it takes here.
 """
 
@@ -14,7 +14,7 @@ import jax
 
 from showdown.bench.calibrate import Calibration, beginning, calibration, this_machine
 from showdown.bench.cell import Cell
-from showdown.bench.cost_model import family, rough_compile_seconds, rough_rates, shuffled_rows, work_of
+from showdown.bench.cost_model import compile_seconds, family, seconds, shuffled_rows, work_of
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
 from showdown.play.batch_size import cores_at_play
@@ -38,18 +38,18 @@ def seconds_of_each(cells: list[Cell], store: Store) -> dict[str, float]:
     """Seconds of every cell by its hash, with compiling for the first one of each kind of program."""
     known = _Known.of(store)
     seen: set[tuple[str, str]] = set()
-    seconds = {}
+    found = {}
     for cell in cells:
         kind = _static(cell.policy), _static(cell.problem)
-        seconds[cell.hash] = known.seconds(cell) + (known.compile_seconds(cell) if kind not in seen else 0.0)
+        found[cell.hash] = known.seconds(cell) + (known.compile_seconds(cell) if kind not in seen else 0.0)
         seen.add(kind)
-    return seconds
+    return found
 
 
 def rough_seconds(cell: Cell) -> float:
     """From the count of operations alone, compiling included: the same on every machine that has the data."""
-    shuffling = cell.trials * shuffled_rows(cell)[1] * ROW_SECONDS
-    return shuffling + work_of(cell).seconds(rough_rates(cell)) + rough_compile_seconds(cell)
+    shuffling, work = cell.trials * shuffled_rows(cell)[1] * ROW_SECONDS, work_of(cell)
+    return shuffling + seconds(work) + compile_seconds(work)
 
 
 def longest_first(planned: list[Planned], store: Store) -> list[Planned]:
@@ -83,20 +83,20 @@ class _Known:
         expected = self._modelled(cell)
         if _names(cell) not in self.played:
             return expected
-        seconds, trials, horizon = self.played[_names(cell)]
-        shorter = replace(cell, trials=trials, problem=replace(cell.problem, horizon=horizon))  # type: ignore[type-var]
-        return seconds * expected / max(self._modelled(shorter), 1e-9)
+        took, trials, horizon = self.played[_names(cell)]
+        shorter = replace(cell, trials=trials, problem=cell.problem.with_horizon(horizon))
+        return took * expected / max(self._modelled(shorter), 1e-9)
 
     def _modelled(self, cell: Cell) -> float:
         """From its work; the beginning of its episodes included."""
-        rates = self.families[family(cell)].rates if family(cell) in self.families else rough_rates(cell)
+        rates = self.families[family(cell)].rates if family(cell) in self.families else None
         kind, rows = shuffled_rows(cell)
         known = self.families.get(beginning(kind))
         begun = cell.trials * (known.rates.step if known else rows * ROW_SECONDS)
-        return (begun + work_of(cell).seconds(rates)) / cores_at_play(cell.policy, cell.trials)
+        return (begun + seconds(work_of(cell), rates)) / cores_at_play(cell.policy, cell.trials)
 
     def compile_seconds(self, cell: Cell) -> float:
-        return self.families[family(cell)].compile if family(cell) in self.families else rough_compile_seconds(cell)
+        return self.families[family(cell)].compile if family(cell) in self.families else compile_seconds(work_of(cell))
 
 
 def _names(cell: Cell) -> tuple[str, str]:

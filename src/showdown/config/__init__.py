@@ -24,7 +24,7 @@ from showdown.config.overrides import override
 from showdown.config.params import param, required
 from showdown.config.plain_data import canonical, from_json, to_json
 from showdown.config.ranges import Range, choices, integers, linear, log
-from showdown.config.walk import Parameter, all_fields, core, layers, parameters
+from showdown.config.walk import Parameter, all_fields, core, layers, parameters, shrunk
 
 __all__ = [
     "Check",
@@ -54,6 +54,7 @@ __all__ = [
     "positive_probability",
     "probability",
     "required",
+    "shrunk",
     "sizes",
     "strictly_between",
     "to_json",

@@ -27,18 +27,20 @@ class Param:
     explanation: str = ""
     checks: tuple[Check, ...] = ()
     search: Range | None = None
+    small: Any = None  # a value with which everything plays in an instant, for checks; None: the field's own
 
 
-def param(default: T, explanation: str, *rules: Check | Range, identity: bool = True) -> T:
+def param(default: T, explanation: str, *rules: Check | Range, identity: bool = True, small: Any = None) -> T:
     """A field of a configuration, with any number of checks and at most one search range.
 
     `identity=False` keeps the field out of the identity of cells, for what does not change numbers (a file's path).
+    `small` is a value with which everything plays in an instant: checks take it.
     """
     ranges = [rule for rule in rules if isinstance(rule, Range)]
     if len(ranges) > 1:
         raise UsageError(f"a field has one search range, not {len(ranges)}: {explanation!r}")
     checks = tuple(rule for rule in rules if not isinstance(rule, Range))
-    about = Param(explanation, checks, ranges[0] if ranges else None)
+    about = Param(explanation, checks, ranges[0] if ranges else None, small)
     return dataclasses.field(default=default, metadata={"param": about, "identity": identity})
 
 

@@ -1,6 +1,7 @@
 """One Registry class, two instances: the presets of policies and of problems, found by name.
 
-`NAME[field=value,…]` is a preset with fields replaced, so a name is also a whole configuration.
+`NAME[field=value,…]` is a preset with fields replaced, so a name is also a whole configuration. `NAME/WRAPPER[…]` is
+that preset inside another configuration, such as a problem whose rewards come late.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import difflib
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from importlib.util import module_from_spec, spec_from_file_location
@@ -40,13 +41,14 @@ class Registry(Generic[T]):
         self.noun = noun
         registries.setdefault(noun, self)
         self._entries: dict[str, Entry[T]] = {}
+        self._wrappers: dict[str, Callable[[T], T]] = {}
         self._plugins_loaded = False
 
     def add(self, name: str, value: T, base: str | None = None) -> T:
         """Register `value` under `name`; returns it, so a module can keep the preset as a constant."""
         check_name(f"the name of a {self.noun}", name)
-        if "[" in name or "," in name:
-            raise UsageError(f"a {self.noun} name may not hold '[' or ',': {name!r}")
+        if any(letter in name for letter in "[,/"):
+            raise UsageError(f"a {self.noun} name may not hold '[', ',' or '/': {name!r}")
         for layer in layers(value):
             if isinstance(layer, Configuration) and not is_config(layer):
                 raise UsageError(f"{type(layer).__name__} lacks @config: write it in the line above its `class`")
@@ -55,6 +57,14 @@ class Registry(Generic[T]):
             raise UsageError(f"two different {self.noun} presets are called {name!r}")
         self._entries[name] = Entry(name, value, base)
         return value
+
+    def add_wrapper(self, name: str, wrap: Callable[[T], T]) -> None:
+        """Let `PRESET/name` mean what `wrap` makes of the preset."""
+        self._wrappers[name] = wrap
+
+    def wrappers(self) -> list[str]:
+        self._load_plugins()
+        return list(self._wrappers)
 
     def entry(self, name: str) -> Entry[T]:
         self._load_plugins()
@@ -67,9 +77,20 @@ class Registry(Generic[T]):
 
         A configuration whose fields follow from others (a file's content) has a method `resolve` that fills them in.
         """
-        name, changes = parse_name(text)
-        value = self.entry(name).value
-        if not changes:
+        preset, *around = split_outside_brackets(text, "/")
+        name, changes = parse_name(preset)
+        value = self._changed(self.entry(name).value, changes, name)
+        for part in around:
+            name, changes = parse_name(part)
+            if name not in self.wrappers():
+                known = ", ".join(self._wrappers) or "none"
+                raise UsageError(f"nothing that a {self.noun} can be put into is called {name!r}; there are: {known}")
+            value = self._changed(self._wrappers[name](value), changes, name, always=True)
+        return value
+
+    def _changed(self, value: T, changes: dict[str, str], name: str, always: bool = False) -> T:
+        """The value with overrides, filled in and checked; as it is where there are none, unless `always`."""
+        if not changes and not always:
             return value
         value = override(value, changes, name)
         resolve = getattr(value, "resolve", None)
@@ -179,15 +200,15 @@ def parse_name(text: str) -> tuple[str, dict[str, str]]:
     return name.strip(), changes
 
 
-def split_outside_brackets(text: str) -> list[str]:
-    """Split at commas outside any bracket; empty parts are dropped."""
+def split_outside_brackets(text: str, separator: str = ",") -> list[str]:
+    """The parts of a text between separators that are outside any bracket; empty parts are dropped."""
     parts, depth, start = [], 0, 0
     for position, letter in enumerate(text):
         if letter in "[(":
             depth += 1
         elif letter in "])":
             depth -= 1
-        elif letter == "," and depth == 0:
+        elif letter == separator and depth == 0:
             parts.append(text[start:position])
             start = position + 1
     parts.append(text[start:])

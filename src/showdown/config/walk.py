@@ -5,12 +5,15 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
+from showdown.basics.errors import UsageError
 from showdown.config.hints import hints_of, literals, options
 from showdown.config.kinds import is_config
 from showdown.config.params import param_of
 from showdown.config.ranges import Range, choices
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -81,3 +84,29 @@ def layers(value: Any) -> list[Any]:
 def core(value: Any) -> Any:
     """The policy inside its wrappers."""
     return layers(value)[-1]
+
+
+def shrunk(value: T) -> T:
+    """The configuration with every field that has a `small` value at that value, or as it is where checks refuse that.
+
+    An empty tuple stays empty: without hidden layers a network is a linear model.
+    """
+    smaller = _shrunk(value)
+    try:
+        smaller.check()
+    except UsageError:
+        return value
+    return smaller
+
+
+def _shrunk(value: Any) -> Any:
+    changes: dict[str, Any] = {}
+    for field in dataclasses.fields(value):
+        item, small = getattr(value, field.name), param_of(field).small
+        if is_config(item):
+            changes[field.name] = _shrunk(item)
+        elif isinstance(item, tuple) and any(map(is_config, item)):
+            changes[field.name] = tuple(_shrunk(member) if is_config(member) else member for member in item)
+        elif small is not None and item != ():
+            changes[field.name] = small
+    return dataclasses.replace(value, **changes)

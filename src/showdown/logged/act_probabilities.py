@@ -10,6 +10,8 @@ import numpy as np
 
 from showdown.play.score_chunks import at_once
 from showdown.protocol.policy import Policy, State
+from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Situation
 
 
 def act_probabilities(
@@ -23,7 +25,7 @@ def act_probabilities(
 ) -> np.ndarray:
     """The share of `draws` draws in which the policy takes each action, (rows, num_actions), as `allowed` is.
 
-    Where not all are available it decides as an online agent would, by `Policy.act_among`.
+    Where not all are available it decides as an online agent would.
     """
     rows, num_actions = allowed.shape
     masks = None if allowed.all() else allowed
@@ -49,9 +51,9 @@ def _drawn(
     def one_row(inputs: tuple[jax.Array, jax.Array, jax.Array | None]) -> jax.Array:
         row, context, mask = inputs
         keys = jax.random.split(jax.random.fold_in(key, row), draws)
-        if mask is None:
-            return jax.vmap(lambda each: policy.act(each, state, context, step))(keys)
-        return jax.vmap(lambda each: policy.act_among(each, state, context, step, mask))(keys)
+        situation = Situation(context, step, spec, mask)
+        return jax.vmap(lambda each: policy.act(each, state, situation))(keys)
 
+    spec = ProblemSpec(contexts.shape[1], num_actions)
     rows = jnp.arange(contexts.shape[0], dtype=jnp.int32)
     return jax.lax.map(one_row, (rows, contexts, masks), batch_size=at_once(draws * num_actions))

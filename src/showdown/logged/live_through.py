@@ -19,6 +19,7 @@ from showdown.play import block
 from showdown.play.block import RoleKeys
 from showdown.protocol.policy import History, Policy, State, all_finite
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Situation
 
 
 class Learned(NamedTuple):
@@ -102,7 +103,7 @@ def _scan(
 
     def take_in(carried: tuple[State, jax.Array, jax.Array], row: jax.Array) -> tuple[State, jax.Array, jax.Array]:
         state, count, kept = carried
-        state = block.update(policy, keys, state, contexts[row], actions[row], rewards[row], count)
+        state = block.update(policy, keys, state, Situation(contexts[row], count, spec), actions[row], rewards[row])
         count = count + 1
         if policy.refit_every:
             kept = kept.at[count - 1].set(row)
@@ -110,7 +111,7 @@ def _scan(
         return state, count, kept
 
     def refit(state: State, count: jax.Array, kept: jax.Array) -> State:
-        history = History(count, actions[kept], rewards[kept], lambda steps: contexts[kept[steps]])
+        history = History(spec, count, actions[kept], rewards[kept], lambda steps: contexts[kept[steps]])
         return block.refit(policy, keys, state, history)
 
     def one_row(carried: tuple[State, jax.Array, jax.Array], place: jax.Array) -> tuple[tuple, jax.Array]:
@@ -120,10 +121,8 @@ def _scan(
         state, count, _ = carried
         # the draw belongs to the row and the step to what was learned: a rejected row must not repeat its draw
         draw = jax.random.fold_in(keys.act, place)
-        if rows.allowed is None:
-            chosen = policy.act(draw, state, contexts[row], count)
-        else:
-            chosen = policy.act_among(draw, state, contexts[row], count, jnp.asarray(rows.allowed)[row])
+        allowed = None if rows.allowed is None else jnp.asarray(rows.allowed)[row]
+        chosen = policy.act(draw, state, Situation(contexts[row], count, spec, allowed))
         agree = (chosen == actions[row]) & jnp.asarray(usable)[row]
         return jax.lax.cond(agree, take_in, lambda carried, _: carried, carried, row), agree
 

@@ -6,7 +6,7 @@ replacement, so that a policy's true value is its mean over the population.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import jax
 import numpy as np
@@ -23,7 +23,7 @@ class Population:
 
     @classmethod
     def of(cls, problem: Problem, steps: int, seed: int = 0) -> Population:
-        problem = replace(problem, horizon=steps)  # type: ignore[type-var]
+        problem = problem.with_horizon(steps)
         tables = jax.device_put(problem.load())
         episode = problem.begin(named_key(seed, "population"), tables)
         rounds = jax.vmap(lambda step: problem.round(step, episode, tables))(np.arange(steps, dtype=np.int32))

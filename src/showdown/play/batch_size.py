@@ -43,12 +43,13 @@ class Needs(NamedTuple):
 def needs_of(prepared: Prepared) -> Needs:
     key = shape_of_keys(1)
     spec = prepared.spec
-    players = partial(begin_players, spec, prepared.capacity, prepared.population)
+    players = partial(begin_players, *prepared.about_players)
     begun = (
         jax.eval_shape(begin_episodes, prepared.problem, prepared.tables, key),
         jax.eval_shape(players, prepared.policy, key),
     )
-    return Needs(tree_bytes(begun), 4 * prepared.steps * (spec.context_dim + 3 * spec.num_actions))
+    numbers = spec.context_dim + (3 + spec.action_dim) * spec.num_actions  # of a round
+    return Needs(tree_bytes(begun), 4 * prepared.steps * numbers)
 
 
 def fitting(prepared: Prepared, trials: int, batch_trials: int | None) -> tuple[Programs, int, int, float]:

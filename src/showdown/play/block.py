@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from showdown.play.propensity import of_taken
+from showdown.play.propensity import taken_probability
 from showdown.protocol.keys import role_key
 from showdown.protocol.policy import History, Policy, State
 from showdown.protocol.problem import ProblemSpec, Round
+from showdown.protocol.situation import Situation
 from showdown.tricks.hoisted_randomness import split
 from showdown.tricks.threefry import key_of
 
@@ -53,26 +54,21 @@ def init(policy: Policy, key: jax.Array, spec: ProblemSpec) -> State:
     return policy.init(role_key(key, "init"), spec)
 
 
-def act(policy: Policy, keys: RoleKeys, state: State, context: jax.Array, step: jax.Array) -> jax.Array:
-    return policy.act(jax.random.fold_in(keys.act, step), state, context, step)
+def act(policy: Policy, keys: RoleKeys, state: State, situation: Situation) -> jax.Array:
+    return policy.act(jax.random.fold_in(keys.act, situation.step), state, situation)
 
 
 def update(
-    policy: Policy,
-    keys: RoleKeys,
-    state: State,
-    context: jax.Array,
-    action: jax.Array,
-    reward: jax.Array,
-    step: jax.Array,
+    policy: Policy, keys: RoleKeys, state: State, situation: Situation, action: jax.Array, reward: jax.Array
 ) -> State:
-    return policy.update(jax.random.fold_in(keys.update, step), state, context, action, reward)
+    """Learn one reward; `situation.step` is how many were learned before."""
+    return policy.update(jax.random.fold_in(keys.update, situation.step), state, situation, action, reward)
 
 
-def refit(policy: Policy, keys: RoleKeys, state: State, history: History, step: jax.Array | None = None) -> State:
-    """`step` is the last one played; it need be given only where `history` does not hold every step."""
-    last = history.count - 1 if step is None else step
-    return policy.refit(jax.random.fold_in(keys.refit, last), state, history)
+def refit(policy: Policy, keys: RoleKeys, state: State, history: History, last: jax.Array | None = None) -> State:
+    """`last` is the number of the last reward learned; it need be given only where `history` does not hold them all."""
+    number = history.count - 1 if last is None else last
+    return policy.refit(jax.random.fold_in(keys.refit, number), state, history)
 
 
 class Player(NamedTuple):
@@ -80,23 +76,40 @@ class Player(NamedTuple):
 
     key: jax.Array
     state: State
-    actions: jax.Array  # (capacity,) history, empty for policies that never refit
+    actions: jax.Array  # (capacity,) what was played, empty where neither a refit nor a late reward needs it
     rewards: jax.Array  # (capacity,)
 
 
-def start_player(policy: Policy, key: jax.Array, spec: ProblemSpec, capacity: int) -> Player:
-    """The player before its first step, with room for a history of `capacity` steps if the policy refits."""
-    kept = capacity if policy.refit_every else 0
+def start_player(policy: Policy, key: jax.Array, spec: ProblemSpec, capacity: int, late: bool = False) -> Player:
+    """The player before its first step, with room for `capacity` steps if the policy refits or rewards come late."""
+    kept = capacity if policy.refit_every or late else 0
     return Player(key, init(policy, key, spec), jnp.zeros(kept, jnp.int32), jnp.zeros(kept, jnp.float32))
+
+
+class Past(NamedTuple):
+    """Where the past is looked up: what was seen in some steps of a trial."""
+
+    contexts_at: Callable[[jax.Array], jax.Array]  # (size,) steps -> (size, context_dim)
+    features_at: Callable[[jax.Array], jax.Array]  # (size,) steps -> (size, num_actions, action_dim)
+
+    def history(self, spec: ProblemSpec, count: jax.Array, actions: jax.Array, rewards: jax.Array) -> History:
+        """The first `count` steps, whose rewards are all known."""
+
+        def features_of_played(steps: jax.Array) -> jax.Array:
+            return self.features_at(steps)[jnp.arange(len(steps)), actions[steps]]
+
+        features_at = features_of_played if spec.action_dim else None
+        return History(spec, count, actions, rewards, self.contexts_at, features_at)
 
 
 def play_block(
     policy: Policy,
+    spec: ProblemSpec,
     player: Player,
     times: jax.Array,
     keys: StepKeys,
     rounds: Round,
-    contexts_at: Callable[[jax.Array], jax.Array],
+    past: Past,
     propensities: bool = False,
 ) -> tuple[Player, jax.Array, jax.Array | None]:
     """Play the steps `times` of one trial, then refit if the policy does.
@@ -104,41 +117,40 @@ def play_block(
     Returns the actions too, (steps,), and their propensities where they are asked for.
     """
 
-    def chance(state: State, context: jax.Array, step: jax.Array, action: jax.Array) -> jax.Array | None:
-        if not propensities:
-            return None
-        return of_taken(policy, player.key, state, context, step, action, rounds.rewards.shape[-1])
+    def chance(state: State, situation: Situation, action: jax.Array) -> jax.Array | None:
+        return taken_probability(policy, player.key, state, situation, action) if propensities else None
 
-    def choose(early: tuple[jax.Array, jax.Array], late: tuple[State, jax.Array]) -> jax.Array:
-        (words, step), (state, context) = early, late
-        return policy.act(key_of(words), state, context, step)
+    def choose(early: tuple[jax.Array, jax.Array], late: tuple[State, Round]) -> jax.Array:
+        (words, step), (state, round) = early, late
+        return policy.act(key_of(words), state, Situation.of(round, step, spec))
 
     def one_step(
         state: State, inputs: tuple[jax.Array, StepKeys, Round, list[jax.Array]]
     ) -> tuple[State, tuple[Any, ...]]:
-        step, words, (context, rewards, _), drawn = inputs
-        action = parts.later(drawn, (state, context))
-        reward = rewards[action]
-        taken = action, reward, chance(state, context, step, action)
-        return policy.update(key_of(words.update), state, context, action, reward), taken
+        step, words, round, drawn = inputs
+        situation = Situation.of(round, step, spec)
+        action = parts.later(drawn, (state, round))
+        reward = round.rewards[action]
+        taken = action, reward, chance(state, situation, action)
+        return policy.update(key_of(words.update), state, situation.learned(step), action, reward), taken
 
     state = player.state
     if policy.learns_only_at_refits:  # nothing changes within a block, so all its contexts are decided at once
-        decide = jax.vmap(lambda words, context, step: policy.act(key_of(words), state, context, step))
-        actions = decide(keys.act, rounds.context, times)
+        situations = Situation.of(rounds, times, spec)
+        actions = jax.vmap(lambda words, situation: policy.act(key_of(words), state, situation))(keys.act, situations)
         rewards = jnp.take_along_axis(rounds.rewards, actions[:, None], axis=1)[:, 0]
-        chances = jax.vmap(partial(chance, state))(rounds.context, times, actions)
+        chances = jax.vmap(partial(chance, state))(situations, actions)
     else:
         early = keys.act, times
-        parts = split(choose, jax.tree.map(itemgetter(0), early), (state, rounds.context[0]))
+        parts = split(choose, jax.tree.map(itemgetter(0), early), (state, jax.tree.map(itemgetter(0), rounds)))
         drawn = jax.vmap(parts.ahead)(early)
         state, (actions, rewards, chances) = jax.lax.scan(one_step, state, (times, keys, rounds, drawn))
     if policy.refit_every:
-        history = History(
-            count=times[-1] + 1,
-            actions=jax.lax.dynamic_update_slice(player.actions, actions, times[:1]),
-            rewards=jax.lax.dynamic_update_slice(player.rewards, rewards, times[:1]),
-            contexts_at=contexts_at,
+        history = past.history(
+            spec,
+            times[-1] + 1,
+            jax.lax.dynamic_update_slice(player.actions, actions, times[:1]),
+            jax.lax.dynamic_update_slice(player.rewards, rewards, times[:1]),
         )
         state = refit(policy, RoleKeys.of(player.key), state, history)
         player = player._replace(actions=history.actions, rewards=history.rewards)

@@ -7,8 +7,9 @@ after another.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from functools import cache
 from typing import Any
 
@@ -17,9 +18,17 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 TRIALS = "trials"
-EVERYWHERE, BY_TRIAL, BY_POLICY = (
-    "etp"  # what leads an array: nothing, trials, or a population of policies and then trials
-)
+
+
+class Lead(Enum):
+    """What the first axis of an array counts."""
+
+    WHOLE = "neither: every device has all of it"
+    TRIALS = "trials"
+    POLICIES = "policies of a population, if there is one, and then trials"
+
+
+WHOLE, BY_TRIAL, BY_POLICY = Lead
 
 
 def usable(trials: int) -> int:
@@ -44,8 +53,8 @@ class Spread:
     devices: int
     population: bool
 
-    def jit(self, function: Callable[..., Any], arguments: str, results: str, **options: Any) -> Any:
-        """`arguments` has a letter for each argument, `results` one for all that the function returns."""
+    def jit(self, function: Callable[..., Any], arguments: Sequence[Lead], results: Lead, **options: Any) -> Any:
+        """The function to compile, given what leads each of its arguments and all that it returns."""
         if self.devices == 1:
             return jax.jit(function, **options)
         takes, gives = tuple(map(self._spec, arguments)), self._spec(results)
@@ -53,10 +62,10 @@ class Spread:
         placed = tuple(map(self._placed, takes))
         return jax.jit(shares, in_shardings=placed, out_shardings=self._placed(gives), **options)
 
-    def _spec(self, led_by: str) -> PartitionSpec:
-        if led_by == EVERYWHERE:
+    def _spec(self, lead: Lead) -> PartitionSpec:
+        if lead is WHOLE:
             return PartitionSpec()
-        return PartitionSpec(None, TRIALS) if led_by == BY_POLICY and self.population else PartitionSpec(TRIALS)
+        return PartitionSpec(None, TRIALS) if lead is BY_POLICY and self.population else PartitionSpec(TRIALS)
 
     def _placed(self, spec: PartitionSpec) -> NamedSharding:
         return NamedSharding(_mesh(self.devices), spec)

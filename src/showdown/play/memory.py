@@ -84,10 +84,10 @@ def check_state(policy: Policy, spec: ProblemSpec) -> None:
     key = shape_of_keys()
 
     def needs(context_dim: int, num_actions: int) -> int:
-        size = ProblemSpec(context_dim, num_actions)
+        size = ProblemSpec(context_dim, num_actions, spec.action_dim)
         return tree_bytes(jax.eval_shape(lambda key: policy.init(key, size), key))
 
-    free, needed = free_bytes(), needs(*spec)
+    free, needed = free_bytes(), needs(spec.context_dim, spec.num_actions)
     if free is None or needed <= free:
         return
     actions = _largest(lambda count: needs(spec.context_dim, count) <= free, 2, spec.num_actions)

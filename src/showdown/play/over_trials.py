@@ -11,8 +11,8 @@ from typing import Any
 
 import jax
 
-from showdown.play.block import Player, StepKeys, start_player
-from showdown.play.segment import Decided, Played, keys_of, measure, play_segment, rounds_of
+from showdown.play.block import Past, Player, StepKeys, start_player
+from showdown.play.segment import Decided, Played, Way, keys_of, measure, play_segment, rounds_of
 from showdown.protocol.policy import Policy
 from showdown.protocol.problem import Episode, Problem, ProblemSpec, Round, Tables
 
@@ -31,9 +31,11 @@ def make_rounds(
     return jax.vmap(trial, axis_size=batch)(episodes)  # an episode may be empty
 
 
-def begin_players(spec: ProblemSpec, capacity: int, population: int | None, policy: Policy, keys: jax.Array) -> Player:
+def begin_players(
+    spec: ProblemSpec, capacity: int, late: bool, population: int | None, policy: Policy, keys: jax.Array
+) -> Player:
     def trials(policy: Policy) -> Player:
-        return jax.lax.map(lambda key: start_player(policy, key, spec, capacity), keys)
+        return jax.lax.map(lambda key: start_player(policy, key, spec, capacity, late), keys)
 
     return _policies(population, trials)(policy)
 
@@ -43,29 +45,32 @@ def make_keys(steps: int, population: int | None, keys: jax.Array, first_step: j
 
 
 def play_rounds(
-    steps: int,
+    way: Way,
     population: int | None,
-    propensities: bool,
     policy: Policy,
     players: Player,
     keys: StepKeys,
     rounds: Round,
     first_step: jax.Array,
-    *past: Any,
+    *world: Any,
 ) -> tuple[Player, Decided]:
-    """`past` is what a policy that refits reads old contexts from: the problem, its tables and the episodes."""
+    """`world` is what past steps are looked up in, where that is needed: the problem, its tables and the episodes."""
 
     def trial(
         policy: Policy, player: Player, keys: StepKeys, rounds: Round, *episode: Episode
     ) -> tuple[Player, Decided]:
         def contexts_at(wanted: jax.Array) -> jax.Array:
-            problem, tables, _ = past
+            problem, tables, _ = world
             return jax.vmap(lambda step: problem.context(step, *episode, tables))(wanted)
 
-        return play_segment(policy, steps, player, keys, rounds, first_step, contexts_at, propensities)
+        def features_at(wanted: jax.Array) -> jax.Array:
+            problem, tables, _ = world
+            return jax.vmap(lambda step: problem.action_features(step, *episode, tables))(wanted)
+
+        return play_segment(policy, way, player, keys, rounds, first_step, Past(contexts_at, features_at))
 
     def trials(policy: Policy, players: Player, keys: StepKeys) -> tuple[Player, Decided]:
-        return jax.vmap(partial(trial, policy))(players, keys, rounds, *past[2:])
+        return jax.vmap(partial(trial, policy))(players, keys, rounds, *world[2:])
 
     return _policies(population, trials)(policy, players, keys)
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import jax
 
 from showdown.basics.errors import UsageError
 from showdown.config import canonical, to_json
 from showdown.play.devices import everywhere, usable
-from showdown.play.segment import segment_length
+from showdown.play.segment import Way, segment_length
+from showdown.protocol.feedback import AT_ONCE
 from showdown.protocol.keys import trial_keys
 from showdown.protocol.policy import Policy
 from showdown.protocol.problem import Problem, ProblemSpec, Tables
@@ -35,6 +36,16 @@ class Prepared:
         """Steps that all segments play together: the horizon, and a little more where the last one overshoots."""
         return self.steps * self.segments
 
+    @property
+    def way(self) -> Way:
+        """How each segment is played."""
+        return Way(self.steps, self.spec, self.problem.feedback, self.propensities)
+
+    @property
+    def about_players(self) -> tuple[ProblemSpec, int, bool, int | None]:
+        """What `over_trials.begin_players` must know."""
+        return self.spec, self.capacity, self.problem.feedback != AT_ONCE, self.population
+
     def keys(self, seed: int, trials: range) -> tuple[jax.Array, jax.Array]:
         """The problem's and the policy's key of each trial. Stacked policies share theirs, so each plays as alone."""
         identity = problem_identity(self.problem)
@@ -54,7 +65,7 @@ def prepare(
 ) -> Prepared:
     """Check everything that can be wrong before a program is compiled, and load the problem's data if not given."""
     if horizon is not None:
-        problem = replace(problem, horizon=horizon)  # type: ignore[type-var]
+        problem = problem.with_horizon(horizon)
     policy.check()
     problem.check()
     for name, count in (("trials", trials), ("horizon", problem.horizon)):
@@ -69,6 +80,7 @@ def prepare(
     spec = problem.spec(tables)
     if spec.num_actions < 2:
         raise UsageError(f"there is nothing to choose between: the problem has {spec.num_actions} action")
+    policy.check_problem(spec)
     steps = segment_length(policy, problem.horizon, segment_steps)
     segments = math.ceil(problem.horizon / steps)
     return Prepared(policy, problem, tables, spec, steps, segments, propensities=propensities, devices=devices)
@@ -76,5 +88,5 @@ def prepare(
 
 def problem_identity(problem: Problem) -> str:
     """What a problem's randomness may depend on: all its fields but the horizon, so that longer runs extend shorter."""
-    fields = to_json(problem, numerics=True)
+    fields = to_json(problem.randomness, numerics=True)
     return canonical({name: item for name, item in fields.items() if name not in ("horizon", "numerics", "source")})

@@ -11,7 +11,7 @@ Trials run in parallel by `vmap`, and a batch is spread over the devices of this
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -20,10 +20,11 @@ import numpy as np
 
 from showdown.play.block import Player
 from showdown.play.compile_once import Job, compiled_together
-from showdown.play.devices import Spread
+from showdown.play.devices import BY_POLICY, BY_TRIAL, WHOLE, Lead, Spread
 from showdown.play.over_trials import begin_episodes, begin_players, make_keys, make_rounds, measure_all, play_rounds
 from showdown.play.prepared import Prepared
 from showdown.play.segment import Played
+from showdown.protocol.feedback import AT_ONCE
 from showdown.protocol.keys import trial_keys
 from showdown.protocol.policy import Policy
 from showdown.protocol.problem import Episode, Problem, Tables
@@ -72,30 +73,34 @@ def jobs(prepared: Prepared, batch: int) -> dict[str, Job]:
     steps, population = prepared.steps, prepared.population
     first = horizon = np.int32(0)
     trial = jax.eval_shape(lambda: trial_keys(0, "", range(batch), ""))
-    about = prepared.spec, prepared.capacity, population
+    about = prepared.about_players
     episodes = _shapes(begin_episodes, *world, trial)
     players = _shapes(partial(begin_players, *about), policy, trial)
     rounds = _shapes(partial(make_rounds, steps, batch), *world, episodes, first)
     keys = _shapes(partial(make_keys, steps, population), players.key, first)
-    past, way = _past(policy, *world, episodes), (steps, population, prepared.propensities)
+    past, way = _past(policy, *world, episodes), prepared.way
     each = (batch,) if population is None else (population, batch)
     decided = jax.ShapeDtypeStruct((*each, steps), np.int32), jax.ShapeDtypeStruct(each, bool)
     job, share = partial(_job, Spread(prepared.devices, population is not None)), batch // prepared.devices
+    of_world = WHOLE, WHOLE, BY_TRIAL
+    of_players = WHOLE, BY_POLICY, BY_POLICY, BY_TRIAL, WHOLE
     return {
-        "begin": job("eet", "t", begin_episodes)(*world, trial),
-        "rounds": job("eete", "t", make_rounds, steps, share)(*world, episodes, first),
-        "players": job("et", "p", begin_players, *about)(policy, trial),
-        "keys": job("pe", "p", make_keys, steps, population)(players.key, first),
-        "segment": job("eppte" + "eet" * bool(past), "p", play_rounds, *way, donated=1)(
+        "begin": job(of_world, BY_TRIAL, begin_episodes)(*world, trial),
+        "rounds": job((*of_world, WHOLE), BY_TRIAL, make_rounds, steps, share)(*world, episodes, first),
+        "players": job((WHOLE, BY_TRIAL), BY_POLICY, begin_players, *about)(policy, trial),
+        "keys": job((BY_POLICY, WHOLE), BY_POLICY, make_keys, steps, population)(players.key, first),
+        "segment": job((*of_players, *of_world[: len(past)]), BY_POLICY, play_rounds, way, population, donated=1)(
             policy, players, keys, rounds, first, *past
         ),
-        "measure": job("teepp", "p", measure_all, population)(rounds, first, horizon, *decided),
+        "measure": job((BY_TRIAL, WHOLE, WHOLE, BY_POLICY, BY_POLICY), BY_POLICY, measure_all, population)(
+            rounds, first, horizon, *decided
+        ),
     }
 
 
 def _past(policy: Policy, problem: Problem, tables: Tables, episodes: Episode) -> tuple[Any, ...]:
-    """What a policy reads past contexts from, if it refits."""
-    return (problem, tables, episodes) if policy.refit_every else ()
+    """What past steps are looked up in, where a refit or a late reward needs that."""
+    return (problem, tables, episodes) if policy.refit_every or problem.feedback != AT_ONCE else ()
 
 
 def _shapes(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -106,8 +111,8 @@ def _shapes(function: Callable[..., Any], *arguments: Any) -> Any:
 
 def _job(
     spread: Spread,
-    led_by: str,
-    gives: str,
+    leads: Sequence[Lead],
+    gives: Lead,
     function: Callable[..., Any],
     *fixed: Any,
     donated: int | tuple[int, ...] = (),
@@ -119,6 +124,6 @@ def _job(
         kinds = tuple(map(jax.typeof, leaves))  # shape, dtype and weak type
         key = function, fixed, structure, kinds, spread, jax.default_backend()
         program = partial(function, *fixed)
-        return Job(key, lambda: spread.jit(program, led_by, gives, donate_argnums=donated).lower(*arguments))
+        return Job(key, lambda: spread.jit(program, leads, gives, donate_argnums=donated).lower(*arguments))
 
     return job

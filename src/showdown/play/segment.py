@@ -8,7 +8,6 @@ are not counted.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -16,9 +15,11 @@ import jax
 import jax.numpy as jnp
 
 from showdown.basics.errors import UsageError
-from showdown.play.block import Player, RoleKeys, StepKeys, play_block
+from showdown.play.block import Past, Player, RoleKeys, StepKeys, play_block
+from showdown.play.late import play_late
+from showdown.protocol.feedback import AT_ONCE, Feedback
 from showdown.protocol.policy import Policy, all_finite
-from showdown.protocol.problem import Episode, Problem, Round, Tables
+from showdown.protocol.problem import Episode, Problem, ProblemSpec, Round, Tables
 
 SEGMENT_STEPS = 1000  # for policies that never refit
 SEGMENT_REFITS = 10  # for policies that do
@@ -33,13 +34,22 @@ class Played(NamedTuple):
 
     actions: jax.Array  # (steps,)
     reward: jax.Array  # (steps,) realised, of the chosen action
-    regret: jax.Array  # (steps,) best mean minus realised reward
-    expected_regret: jax.Array  # (steps,) best mean minus the chosen action's mean
-    action_rewards: jax.Array  # (num_actions,) what each action would have paid in all these steps together
-    action_optimal: jax.Array  # (num_actions,) in how many of these steps no action had a larger mean
-    valid: jax.Array  # (steps,) whether context, rewards and means were finite
+    regret: jax.Array  # (steps,) best mean of an available action minus realised reward
+    expected_regret: jax.Array  # (steps,) that best mean minus the chosen action's; infinite if it was not available
+    action_rewards: jax.Array  # (num_actions,) what each would have paid in all these steps where it was available
+    action_optimal: jax.Array  # (num_actions,) in how many of these steps no available action had a larger mean
+    valid: jax.Array  # (steps,) whether all that the problem gave was finite, and some action available
     finite: jax.Array  # () whether the state still is
     propensities: jax.Array | None = None  # (steps,) of the actions, where they are asked for
+
+
+class Way(NamedTuple):
+    """How a segment is played; a program is compiled for each."""
+
+    steps: int
+    spec: ProblemSpec
+    feedback: Feedback
+    propensities: bool  # whether those of the actions are kept
 
 
 class Decided(NamedTuple):
@@ -73,22 +83,25 @@ def keys_of(key: jax.Array, steps: int, first_step: jax.Array) -> StepKeys:
 
 def play_segment(
     policy: Policy,
-    steps: int,
+    way: Way,
     player: Player,
     keys: StepKeys,
     rounds: Round,
     first_step: jax.Array,
-    contexts_at: Callable[[jax.Array], jax.Array],
-    propensities: bool = False,
+    past: Past,
 ) -> tuple[Player, Decided]:
-    """Play `steps` steps of one trial, from `first_step` on; `contexts_at` gives past contexts to a refit."""
+    """Play a segment of one trial, from `first_step` on; `past` is what refits and late rewards look up."""
+    steps, times = way.steps, _times(first_step, way.steps)
+    if way.feedback != AT_ONCE:
+        player, taken = play_late(policy, way.spec, way.feedback, player, times, rounds, past, way.propensities)
+        return player, Decided(taken[0], all_finite(player.state), taken[1])
     block = policy.refit_every or steps
-    of_segment = _times(first_step, steps), keys, rounds
+    of_segment = times, keys, rounds
 
     def one_block(
         player: Player, of_block: tuple[jax.Array, StepKeys, Round]
     ) -> tuple[Player, tuple[jax.Array, jax.Array | None]]:
-        player, actions, chances = play_block(policy, player, *of_block, contexts_at, propensities)
+        player, actions, chances = play_block(policy, way.spec, player, *of_block, past, way.propensities)
         return player, (actions, chances)
 
     if block == steps:
@@ -106,17 +119,30 @@ def _times(first_step: jax.Array, steps: int) -> jax.Array:
 
 def measure(rounds: Round, first_step: jax.Array, horizon: jax.Array, actions: jax.Array, finite: jax.Array) -> Played:
     """What these actions earned and lost in the rounds of a segment of one trial."""
-    counted = _times(first_step, len(actions)) < horizon
-    best = rounds.means.max(axis=-1)
+    counted = (_times(first_step, len(actions)) < horizon)[:, None]
+    open_to_play = counted if rounds.available is None else counted & rounds.available
+    means = rounds.means if rounds.available is None else jnp.where(rounds.available, rounds.means, -jnp.inf)
+    best = means.max(axis=-1)
     chosen = partial(jnp.take_along_axis, indices=actions[:, None], axis=1)
     reward = chosen(rounds.rewards)[:, 0]
     return Played(
         actions=actions,
         reward=reward,
         regret=best - reward,
-        expected_regret=best - chosen(rounds.means)[:, 0],
-        action_rewards=jnp.where(counted[:, None], rounds.rewards, jnp.zeros_like(rounds.rewards)).sum(axis=0),
-        action_optimal=(counted[:, None] & (rounds.means == best[:, None])).sum(axis=0, dtype=jnp.int32),
-        valid=jnp.stack([jnp.isfinite(array).all(axis=-1) for array in rounds]).all(axis=0),
+        expected_regret=best - chosen(means)[:, 0],
+        action_rewards=jnp.where(open_to_play, rounds.rewards, jnp.zeros_like(rounds.rewards)).sum(axis=0),
+        action_optimal=(open_to_play & (means == best[:, None])).sum(axis=0, dtype=jnp.int32),
+        valid=_valid(rounds),
         finite=finite,
     )
+
+
+def _valid(rounds: Round) -> jax.Array:
+    """Whether all that the problem gave at each step is finite, and some action is available, (steps,)."""
+    seen = [rounds.context, rounds.rewards, rounds.means]
+    fine = [jnp.isfinite(array).all(axis=-1) for array in seen]
+    if rounds.features is not None:
+        fine.append(jnp.isfinite(rounds.features).all(axis=(-2, -1)))
+    if rounds.available is not None:
+        fine.append(rounds.available.any(axis=-1))
+    return jnp.stack(fine).all(axis=0)

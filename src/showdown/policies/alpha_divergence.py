@@ -34,7 +34,7 @@ import jax.numpy as jnp
 from showdown.config import at_least, config, integers, log, param, positive
 from showdown.policies.registry import policies
 from showdown.policies.shared.references import PAPER
-from showdown.policies.shared.variational import Belief, VariationalPolicy
+from showdown.policies.shared.variational import NetworkBelief, VariationalPolicy
 from showdown.policies.wrappers import WarmUp
 from showdown.posteriors import network, variational
 from showdown.posteriors.training import Fit
@@ -57,14 +57,18 @@ class AlphaDivergence(VariationalPolicy):
     learn_noise: bool = param(False, "learn each action's noise, starting at σ and without a prior, as released")
     scrambled: bool = param(False, "pair ln f with the wrong samples, as released")
 
+    @property
+    def draws(self) -> int:
+        return self.samples
+
     def init(self, key: jax.Array, spec: ProblemSpec) -> Fit:
         return self.begin(key, spec, random_biases=True, learned_noise=self.learn_noise)
 
-    def loss(self, key: jax.Array, belief: Belief, batch: Batch, points: jax.Array) -> jax.Array:
+    def loss(self, key: jax.Array, belief: NetworkBelief, batch: Batch, points: jax.Array) -> jax.Array:
         networks, normals = variational.draw_networks(role_key(key, "networks"), belief.layers, self.samples)
         values = jax.vmap(network.predict, in_axes=(0, None))(networks, batch.contexts)  # (K, B, num_actions)
         deviation = self.noise_of(role_key(key, "noise"), belief, batch.actions)
-        likelihood = variational.log_density(batch.rewards, network.of_played(values, batch.actions), deviation)
+        likelihood = variational.log_density(batch.rewards, batch.played(values), deviation)
 
         def per_sample(arrays: list[jax.Array]) -> jax.Array:
             return sum((jnp.sum(array**2, axis=tuple(range(1, array.ndim))) for array in arrays), jnp.zeros(()))
@@ -77,7 +81,7 @@ class AlphaDivergence(VariationalPolicy):
         tilted = jax.nn.logsumexp(self.alpha * (likelihood - site), axis=0) - jnp.log(self.samples)  # (B,)
         return self.log_normalisers(belief) - points / self.alpha * jnp.mean(tilted)
 
-    def log_normalisers(self, belief: Belief) -> jax.Array:
+    def log_normalisers(self, belief: NetworkBelief) -> jax.Array:
         """ln Z(prior) − ln Z(q), less what cancels."""
         deviations = [(layer.log_deviation, layer.bias_log_deviation) for layer in belief.layers]
         level = 0.5 * jnp.log(self.prior_variance)

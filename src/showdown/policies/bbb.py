@@ -32,9 +32,9 @@ import jax.numpy as jnp
 from showdown.config import config, log, param, positive
 from showdown.policies.registry import policies
 from showdown.policies.shared.references import PAPER
-from showdown.policies.shared.variational import Belief, VariationalPolicy
+from showdown.policies.shared.variational import NetworkBelief, VariationalPolicy
 from showdown.policies.wrappers import WarmUp
-from showdown.posteriors import network, variational
+from showdown.posteriors import variational
 from showdown.posteriors.training import Fit
 from showdown.protocol.keys import role_key
 from showdown.protocol.policy import Batch, Policy
@@ -56,13 +56,13 @@ class BayesByBackprop(VariationalPolicy):
     def init(self, key: jax.Array, spec: ProblemSpec) -> Fit:
         return self.begin(key, spec, random_biases=False, learned_noise=self.prior == "noise")
 
-    def loss(self, key: jax.Array, belief: Belief, batch: Batch, points: jax.Array) -> jax.Array:
+    def loss(self, key: jax.Array, belief: NetworkBelief, batch: Batch, points: jax.Array) -> jax.Array:
         values = variational.predict_locally(role_key(key, "values"), belief.layers, batch.contexts, VARIANCE_FLOOR)
         deviation = self.noise_of(role_key(key, "noise"), belief, batch.actions)
-        fit = variational.log_density(batch.rewards, network.of_played(values, batch.actions), deviation)
+        fit = variational.log_density(batch.rewards, batch.played(values), deviation)
         return -jnp.mean(fit) + self.divergence(belief) / points
 
-    def divergence(self, belief: Belief) -> jax.Array:
+    def divergence(self, belief: NetworkBelief) -> jax.Array:
         """KL of the belief from the prior."""
         variances: list[jax.Array | float] = [
             self.prior_deviation**2 if self.prior == "weights" else 2 / layer.mean.shape[0] for layer in belief.layers

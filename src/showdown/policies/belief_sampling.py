@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 import jax
 
-from showdown.beliefs.belief import Belief, BeliefState, Values
+from showdown.basics.errors import UsageError
+from showdown.beliefs.belief import Belief, BeliefState, LinearBelief, Values
 from showdown.beliefs.features import Features, FeatureState, ScaledContexts
 from showdown.beliefs.network_features import NetworkFeatures
 from showdown.beliefs.scale_free import ScaleFreeLinear
@@ -30,6 +31,8 @@ from showdown.policies.shared.value_thompson import ValueThompson
 from showdown.policies.wrappers import Duel, WarmUp
 from showdown.protocol.history import History
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Situation
+from showdown.protocol.work import Work
 
 
 class SamplingState(NamedTuple):
@@ -44,33 +47,46 @@ class BeliefSampling(ValueThompson):
     features: Features = param(required, "what the belief sees of a context")
     belief: Belief = param(required, "about the value of each action")
 
+    sees_action_features = True  # beside the context; one set of coefficients then serves all actions
+
     @property
     def refit_every(self) -> int:
         return self.features.refit_every
 
+    def check(self) -> None:
+        super().check()
+        if self.features.refit_every and not isinstance(self.belief, LinearBelief):
+            kind = type(self.belief).__name__
+            raise UsageError(f"{kind} cannot be rebuilt from a history, as features that are refitted need it")
+
     def init(self, key: jax.Array, spec: ProblemSpec) -> SamplingState:
-        start = self.belief.init(spec.num_actions, self.features.dim(spec))
+        start = self.belief.init(spec.num_outputs, self.features.dim(spec))
         return SamplingState(self.features.init(key, spec), start)
 
-    def scores(self, key: jax.Array, state: SamplingState, context: jax.Array) -> jax.Array:
-        return self.belief.draw(key, state.belief, self.features.design(state.features, context))
+    def scores(self, key: jax.Array, state: SamplingState, situation: Situation) -> jax.Array:
+        return self.belief.draw(key, state.belief, self.features.design(state.features, situation.inputs))
 
-    def values(self, state: SamplingState, context: jax.Array) -> Values:
-        return self.belief.moments(state.belief, self.features.design(state.features, context))
+    def values(self, state: SamplingState, situation: Situation) -> Values:
+        return self.belief.values(state.belief, self.features.design(state.features, situation.inputs))
 
     def update(
-        self, key: jax.Array, state: SamplingState, context: jax.Array, action: jax.Array, reward: jax.Array
+        self, key: jax.Array, state: SamplingState, situation: Situation, action: jax.Array, reward: jax.Array
     ) -> SamplingState:
-        features = self.features.observe(state.features, context, reward)
-        design = self.features.design(features, context)
-        return SamplingState(features, self.belief.observe(state.belief, design, action, reward)[0])
+        inputs = situation.inputs_of(action)
+        features = self.features.observe(state.features, inputs, reward)
+        design = self.features.design(features, inputs)
+        return SamplingState(
+            features, self.belief.observe(state.belief, design, situation.spec.owner(action), reward)[0]
+        )
 
     def refit(self, key: jax.Array, state: SamplingState, history: History) -> SamplingState:
-        def views(dim: int, context_dim: int) -> list[View]:
-            return [View(self.belief, dim)]
-
+        assert isinstance(self.belief, LinearBelief)
+        views = [View(self.belief, self.features.dim(history.spec))]
         features, (belief,) = refit(self.features, views, key, state.features, (state.belief,), history)
         return SamplingState(features, belief)
+
+    def work(self, spec: ProblemSpec, horizon: int) -> Work:
+        return self.features.work(spec, horizon, posteriors=1)
 
 
 for _name, _features, _belief in (

@@ -28,10 +28,13 @@ from showdown.policies.registry import policies
 from showdown.policies.shared.references import PAPER
 from showdown.policies.shared.rms_network import RMSNetwork
 from showdown.policies.wrappers import WarmUp
+from showdown.posteriors.network import Network
 from showdown.posteriors.training import Fit
 from showdown.protocol.keys import role_key
 from showdown.protocol.policy import Batch, History, Policy
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Situation
+from showdown.protocol.work import Work
 from showdown.tricks.threefry import key_of
 
 
@@ -43,7 +46,7 @@ class BootstrapState(NamedTuple):
 @config
 class Bootstrap(RMSNetwork):
     reference = f"Osband et al. 2016, https://arxiv.org/abs/1602.04621; {PAPER}"
-    num_networks: int = param(10, "q: how many networks", at_least(1), integers(1, 20))
+    num_networks: int = param(10, "q: how many networks", at_least(1), integers(1, 20), small=2)
     inclusion_probability: float = param(
         1.0, "p: probability that a point enters a network's data", positive_probability, linear(0.3, 1)
     )
@@ -53,9 +56,11 @@ class Bootstrap(RMSNetwork):
         fits = jax.vmap(lambda each: self.init_fit(each, spec))(keys)
         return BootstrapState(fits, jax.random.key_data(role_key(key, "members")))
 
-    def scores(self, key: jax.Array, state: BootstrapState, context: jax.Array) -> jax.Array:
-        predict = partial(self.predict, role_key(key, "predict"))
-        values = jax.vmap(predict, in_axes=(0, None))(state.fits.parameters, context)  # (networks, num_actions)
+    def scores(self, key: jax.Array, state: BootstrapState, situation: Situation) -> jax.Array:
+        def values_of(parameters: Network) -> jax.Array:
+            return self.values_by(partial(self.predict, role_key(key, "predict"), parameters), situation)
+
+        values = jax.vmap(values_of)(state.fits.parameters)  # (networks, num_actions)
         return values[jax.random.randint(role_key(key, "pick"), (), 0, self.num_networks)]
 
     def refit(self, key: jax.Array, state: BootstrapState, history: History) -> BootstrapState:
@@ -69,6 +74,10 @@ class Bootstrap(RMSNetwork):
 
         keys = jax.random.split(key, self.num_networks)
         return state._replace(fits=jax.vmap(train_one)(keys, state.fits, lists, counts))
+
+    def work(self, spec: ProblemSpec, horizon: int) -> Work:
+        one = super().work(spec, horizon)
+        return one._replace(steps=one.steps * self.num_networks, operations=one.operations * self.num_networks)
 
     def members(self, member_key: jax.Array, history: History) -> jax.Array:
         """Whether each network learns from each step played, (networks, capacity)."""

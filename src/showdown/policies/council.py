@@ -22,14 +22,14 @@ import jax
 import jax.numpy as jnp
 
 from showdown.basics.errors import UsageError
-from showdown.beliefs.belief import Belief, BeliefState, Values
+from showdown.beliefs.belief import BeliefState, LinearBelief, Values
 from showdown.beliefs.choice import ChoiceState, EarnedChoice
 from showdown.beliefs.features import Features, FeatureState
 from showdown.beliefs.network_features import NetworkFeatures
 from showdown.beliefs.scale_free import ScaleFreeLinear
 from showdown.config import Configuration, config, param, required
 from showdown.policies.registry import policies
-from showdown.policies.shared.duel import duel, duel_among, duel_law
+from showdown.policies.shared.duel import duel, duel_law
 from showdown.policies.shared.refit_beliefs import View, refit
 from showdown.policies.wrappers import WarmUp
 from showdown.posteriors.probability_of_best import MOST, largest
@@ -38,6 +38,8 @@ from showdown.protocol.history import History
 from showdown.protocol.keys import role_key
 from showdown.protocol.policy import Policy
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Situation
+from showdown.protocol.work import Work
 
 DOUBLINGS = 20  # parts of the timeline: part b holds the steps from 2^b to 2^(b+1) − 1, the last one all that follow
 
@@ -55,7 +57,7 @@ class Member(Configuration):
 
     name: str = param(required, "what it is called in diagnostics")
     sees: Literal["context", "all"] = param(required, "the context and a constant, or the whole design vector")
-    belief: Belief = param(required, "about the value of each action")
+    belief: LinearBelief = param(required, "about the value of each action")
 
 
 @config
@@ -73,6 +75,8 @@ class Council(Policy):
     choice: EarnedChoice = param(EarnedChoice(), "between members")
     duels: bool = param(True, "decide by duels; false is Thompson sampling")
 
+    sees_action_features = True  # beside the context; one set of coefficients then serves all actions
+
     @property
     def refit_every(self) -> int:
         return self.features.refit_every
@@ -86,54 +90,41 @@ class Council(Policy):
             raise UsageError(f"two members of a council have the same name: {', '.join(names)}")
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> CouncilState:
-        views = self._views(self.features.dim(spec), spec.context_dim)
         return CouncilState(
             features=self.features.init(key, spec),
-            beliefs=tuple(view.belief.init(spec.num_actions, view.width) for view in views),
+            beliefs=tuple(view.belief.init(spec.num_outputs, view.width) for view in self._views(spec)),
             choice=self.choice.init(len(self.members)),
             chosen=jnp.zeros((DOUBLINGS, len(self.members))),
         )
 
-    def act(self, key: jax.Array, state: CouncilState, context: jax.Array, step: jax.Array) -> jax.Array:
-        mean, draws = self._draw(key, state, context)
-        if not self.duels:
-            return jnp.argmax(draws).astype(jnp.int32)
-        return duel(role_key(key, "rival"), mean, draws)
+    def act(self, key: jax.Array, state: CouncilState, situation: Situation) -> jax.Array:
+        values = self._values(state, situation)
+        member = self.choice.draw(role_key(key, "member"), state.choice)
+        mean, spread, freedom = (jnp.stack(parts)[member] for parts in zip(*(each.law for each in values), strict=True))
+        if situation.features is None:
+            draws = mean + spread * student_t(role_key(key, "draws"), freedom)
+        else:
+            draws = self._joint_draws(role_key(key, "draws"), state, situation)[member]
+        return duel(role_key(key, "rival"), situation, mean, draws) if self.duels else situation.best(draws)
 
-    def act_among(
-        self, key: jax.Array, state: CouncilState, context: jax.Array, step: jax.Array, available: jax.Array
-    ) -> jax.Array:
-        mean, draws = self._draw(key, state, context)
-        if not self.duels:
-            return jnp.argmax(jnp.where(available, draws, -jnp.inf)).astype(jnp.int32)
-        return duel_among(role_key(key, "rival"), mean, draws, available)
-
-    def probabilities(
-        self, state: CouncilState, context: jax.Array, step: jax.Array, available: jax.Array
-    ) -> jax.Array | None:
+    def probabilities(self, state: CouncilState, situation: Situation) -> jax.Array | None:
         """Each member's law, weighed by the probability that it decides."""
-        if not self.duels and len(available) > MOST:
+        if situation.features is not None or (not self.duels and situation.num_actions > MOST):
             return None
-        values = self._values(state, context)
-        laws = [duel_law(each, available) if self.duels else largest(*each, available) for each in values]
+        values = self._values(state, situation)
+        laws = [duel_law(each, situation) if self.duels else largest(*each.law, situation.mask) for each in values]
         return jnp.sum(self.choice.law(state.choice)[:, None] * jnp.stack(laws), axis=0)
 
-    def _draw(self, key: jax.Array, state: CouncilState, context: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Means and draws of the member that decides."""
-        values = self._values(state, context)
-        member = self.choice.draw(role_key(key, "member"), state.choice)
-        mean, spread, freedom = Values(*(jnp.stack(parts)[member] for parts in zip(*values, strict=True)))
-        return mean, mean + spread * student_t(role_key(key, "draws"), freedom)
-
     def update(
-        self, key: jax.Array, state: CouncilState, context: jax.Array, action: jax.Array, reward: jax.Array
+        self, key: jax.Array, state: CouncilState, situation: Situation, action: jax.Array, reward: jax.Array
     ) -> CouncilState:
-        state = state._replace(features=self.features.observe(state.features, context, reward))
-        leaders = jnp.stack([jnp.argmax(values.mean) for values in self._values(state, context)])
-        design = self.features.design(state.features, context)
+        inputs, owner = situation.inputs_of(action), situation.spec.owner(action)
+        state = state._replace(features=self.features.observe(state.features, inputs, reward))
+        leaders = jnp.stack([jnp.argmax(values.mean) for values in self._values(state, situation)])
+        design = self.features.design(state.features, inputs)
         learned = [
-            view.belief.observe(belief, view.of(design), action, reward)
-            for view, belief in zip(self._views(len(design), len(context)), state.beliefs, strict=True)
+            view.belief.observe(belief, view.of(design), owner, reward)
+            for view, belief in zip(self._views(situation.spec), state.beliefs, strict=True)
         ]
         evidence = jnp.stack([gained for _, gained in learned])
         choice = self.choice.observe(state.choice, evidence, leaders, action, reward)
@@ -147,21 +138,31 @@ class Council(Policy):
         )
 
     def refit(self, key: jax.Array, state: CouncilState, history: History) -> CouncilState:
-        features, beliefs = refit(self.features, self._views, key, state.features, state.beliefs, history)
+        views = self._views(history.spec)
+        features, beliefs = refit(self.features, views, key, state.features, state.beliefs, history)
         return state._replace(features=features, beliefs=beliefs)
+
+    def work(self, spec: ProblemSpec, horizon: int) -> Work:
+        return self.features.work(spec, horizon, posteriors=len(self.members))
 
     def diagnostics(self, state: CouncilState) -> dict[str, jax.Array]:
         shares = state.chosen / jnp.maximum(state.chosen.sum(axis=-1, keepdims=True), 1.0)
         return {f"share of {member.name}": shares[:, number] for number, member in enumerate(self.members)}
 
-    def _views(self, dim: int, context_dim: int) -> list[View]:
-        widths = {"context": context_dim + 1, "all": dim}
+    def _views(self, spec: ProblemSpec) -> list[View]:
+        widths = {"context": spec.input_dim + 1, "all": self.features.dim(spec)}
         return [View(member.belief, widths[member.sees]) for member in self.members]
 
-    def _values(self, state: CouncilState, context: jax.Array) -> list[Values]:
-        design = self.features.design(state.features, context)
-        views = self._views(len(design), len(context))
-        return [view.belief.moments(belief, view.of(design)) for view, belief in zip(views, state.beliefs, strict=True)]
+    def _joint_draws(self, key: jax.Array, state: CouncilState, situation: Situation) -> jax.Array:
+        """A draw by each member, (members, num_actions), where all actions share coefficients."""
+        design = self.features.design(state.features, situation.inputs)
+        views = zip(self._views(situation.spec), state.beliefs, strict=True)
+        return jnp.stack([view.belief.draw(key, belief, view.of(design)) for view, belief in views])
+
+    def _values(self, state: CouncilState, situation: Situation) -> list[Values]:
+        design = self.features.design(state.features, situation.inputs)
+        views = zip(self._views(situation.spec), state.beliefs, strict=True)
+        return [view.belief.values(belief, view.of(design)) for view, belief in views]
 
 
 policies.add("Council", WarmUp(inner=Council()))

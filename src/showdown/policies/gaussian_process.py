@@ -37,7 +37,8 @@ not the buffer is full; per refit training_steps·(about 4n³ + 4n²·context_di
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import replace
+from typing import NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
@@ -54,6 +55,8 @@ from showdown.posteriors.multitask_kernel import Hyperparameters
 from showdown.posteriors.training import Fit
 from showdown.protocol.policy import Batch, History
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Situation
+from showdown.protocol.work import Work
 
 
 class ProcessState(NamedTuple):
@@ -67,7 +70,7 @@ class ProcessState(NamedTuple):
 
 @config
 class GaussianProcess(ProcessPolicy):
-    max_points: int = param(1000, "observations kept: the first ones", at_least(1), integers(100, 2000))
+    max_points: int = param(1000, "observations kept: the first ones", at_least(1), integers(100, 2000), small=16)
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> ProcessState:
         size, ones = self.max_points, jnp.ones(spec.num_actions)
@@ -81,12 +84,19 @@ class GaussianProcess(ProcessPolicy):
             jitter=jnp.float32(0.0),
         )
 
+    def work(self, spec: ProblemSpec, horizon: int) -> Work:
+        size = self.max_points
+        return self.process_work(spec, horizon, size, 4 * size**3)
+
+    def brief(self) -> Self:
+        return replace(super().brief(), max_points=min(300, self.max_points))
+
     def known_targets(self, hyperparameters: Hyperparameters, state: ProcessState) -> jax.Array:
         """Of the observations kept, zero in empty rows."""
         targets = self.targets(hyperparameters, state.scale, state.points.actions, state.rewards)
         return jnp.where(gaussian_process.filled(state.points), targets, 0.0)
 
-    def scores(self, key: jax.Array, state: ProcessState, context: jax.Array) -> jax.Array:
+    def scores(self, key: jax.Array, state: ProcessState, situation: Situation) -> jax.Array:
         with float64.enabled():
             hyperparameters, points = float64.raised((state.fit.parameters, state.points))
             mean, covariance = gaussian_process.predict(
@@ -94,17 +104,17 @@ class GaussianProcess(ProcessPolicy):
                 points,
                 self.known_targets(hyperparameters, state),
                 float64.join(state.factor),
-                context.astype(jnp.float64),
+                situation.context.astype(jnp.float64),
                 self.combination,
             )
             return self.draw(key, hyperparameters, state.scale, mean, covariance)
 
     def update(
-        self, key: jax.Array, state: ProcessState, context: jax.Array, action: jax.Array, reward: jax.Array
+        self, key: jax.Array, state: ProcessState, situation: Situation, action: jax.Array, reward: jax.Array
     ) -> ProcessState:
         extra = multitask_kernel.noise_variance
         points, factor, jitter = self.add_point(
-            state.fit.parameters, state.points, state.factor, context, action, extra
+            state.fit.parameters, state.points, state.factor, situation.context, action, extra
         )
         return state._replace(
             points=points,
@@ -115,7 +125,7 @@ class GaussianProcess(ProcessPolicy):
 
     def refit(self, key: jax.Array, state: ProcessState, history: History) -> ProcessState:
         _, actions, count = state.points
-        state = state._replace(scale=self.scale_of(actions, state.rewards, count, state.scale.centre.shape[0]))
+        state = state._replace(scale=self.scale_of(actions, state.rewards, count, history.spec.num_actions))
         with float64.enabled():
             fit, points = float64.raised((state.fit, state.points))
             rate = jnp.asarray(self.learning_rate).astype(jnp.float64)

@@ -33,12 +33,15 @@ from showdown.policies.shared.value_thompson import ValueThompson
 from showdown.policies.wrappers import Duel, EpsilonGreedy, WarmUp
 from showdown.protocol.policy import Greedy, Policy
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Situation
+from showdown.protocol.work import Work, linear_work
 
 
 class _Linear(ValueThompson):
     """A linear belief about the context and a constant; its fields are the belief's, as the paper's rows name them."""
 
     reference = PAPER
+    sees_action_features = True  # one set of coefficients for [context, features, 1] then serves all actions
     intercept: bool
 
     @property
@@ -46,22 +49,26 @@ class _Linear(ValueThompson):
     def belief(self) -> Linear:
         """The belief that these fields describe."""
 
-    def design(self, context: jax.Array) -> jax.Array:
-        return PlainContexts(intercept=self.intercept).design(None, context)
+    def design(self, inputs: jax.Array) -> jax.Array:
+        return PlainContexts(intercept=self.intercept).design(None, inputs)
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> LinearState:
-        return self.belief.init(spec.num_actions, spec.context_dim + self.intercept)
+        return self.belief.init(spec.num_outputs, spec.input_dim + self.intercept)
 
-    def scores(self, key: jax.Array, state: LinearState, context: jax.Array) -> jax.Array:
-        return self.belief.draw(key, state, self.design(context))
+    def scores(self, key: jax.Array, state: LinearState, situation: Situation) -> jax.Array:
+        return self.belief.draw(key, state, self.design(situation.inputs))
 
-    def values(self, state: LinearState, context: jax.Array) -> Values:
-        return self.belief.moments(state, self.design(context))
+    def values(self, state: LinearState, situation: Situation) -> Values:
+        return self.belief.values(state, self.design(situation.inputs))
 
     def update(
-        self, key: jax.Array, state: LinearState, context: jax.Array, action: jax.Array, reward: jax.Array
+        self, key: jax.Array, state: LinearState, situation: Situation, action: jax.Array, reward: jax.Array
     ) -> LinearState:
-        return self.belief.observe(state, self.design(context), action, reward)[0]
+        design = self.design(situation.inputs_of(action))
+        return self.belief.observe(state, design, situation.spec.owner(action), reward)[0]
+
+    def work(self, spec: ProblemSpec, horizon: int) -> Work:
+        return linear_work(spec, horizon)
 
 
 @config
@@ -84,8 +91,8 @@ class LinearKnownNoise(_Linear):
 class LinearGreedy(LinearKnownNoise, Greedy):
     """The action with the best mean; no exploration of its own."""
 
-    def scores(self, key: jax.Array, state: LinearState, context: jax.Array) -> jax.Array:
-        return self.means(key, state, context)
+    def scores(self, key: jax.Array, state: LinearState, situation: Situation) -> jax.Array:
+        return self.means(key, state, situation)
 
     probabilities = Greedy.probabilities
 

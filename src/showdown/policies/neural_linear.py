@@ -39,6 +39,8 @@ from showdown.posteriors.training import Fit, Precision, precision_scope
 from showdown.protocol.keys import role_key
 from showdown.protocol.policy import History, Policy
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Situation
+from showdown.protocol.work import Work, network_work
 
 CHUNK = 256  # rows of one action
 TOGETHER = 8  # chunks whose features are held at once
@@ -52,7 +54,7 @@ class NeuralLinearState(NamedTuple):
 @config
 class NeuralLinear(ValueThompson, RMSNetwork):
     numerics = 2  # 2: history is summed in chunks of 256 rows
-    training_steps: int = param(20, "t_s: optimiser steps per training", at_least(1), integers(10, 1000))
+    training_steps: int = param(20, "t_s: optimiser steps per training", at_least(1), integers(10, 1000), small=2)
     prior_precision: float = param(0.25, "λ: ridge prior, coefficients ~ N(0, σ²I/λ)", positive, log(1e-3, 1e3))
     noise_shape: float = param(
         3.0, "a0: shape of the inverse-gamma prior on the noise variance", positive, log(1e-2, 1e2)
@@ -72,35 +74,36 @@ class NeuralLinear(ValueThompson, RMSNetwork):
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> NeuralLinearState:
         width = self.sizes(spec)[-1][0]
-        return NeuralLinearState(self.init_fit(key, spec), self.belief.init(spec.num_actions, width))
+        return NeuralLinearState(self.init_fit(key, spec), self.belief.init(spec.num_outputs, width))
 
-    def features(self, parameters: Network, contexts: jax.Array) -> jax.Array:
+    def features(self, parameters: Network, inputs: jax.Array) -> jax.Array:
         """z, (…, width)."""
         with precision_scope(self.posterior_precision):
-            return network.features(parameters, contexts)
+            return network.features(parameters, inputs)
 
-    def scores(self, key: jax.Array, state: NeuralLinearState, context: jax.Array) -> jax.Array:
-        return self.belief.draw(key, state.belief, self.features(state.fit.parameters, context))
+    def scores(self, key: jax.Array, state: NeuralLinearState, situation: Situation) -> jax.Array:
+        return self.belief.draw(key, state.belief, self.features(state.fit.parameters, situation.inputs))
 
-    def values(self, state: NeuralLinearState, context: jax.Array) -> Values:
-        return self.belief.moments(state.belief, self.features(state.fit.parameters, context))
+    def values(self, state: NeuralLinearState, situation: Situation) -> Values:
+        return self.belief.values(state.belief, self.features(state.fit.parameters, situation.inputs))
 
     def update(
-        self, key: jax.Array, state: NeuralLinearState, context: jax.Array, action: jax.Array, reward: jax.Array
+        self, key: jax.Array, state: NeuralLinearState, situation: Situation, action: jax.Array, reward: jax.Array
     ) -> NeuralLinearState:
-        design = self.features(state.fit.parameters, context)
-        return state._replace(belief=self.belief.observe(state.belief, design, action, reward)[0])
+        design = self.features(state.fit.parameters, situation.inputs_of(action))
+        owner = situation.spec.owner(action)
+        return state._replace(belief=self.belief.observe(state.belief, design, owner, reward)[0])
 
     def refit(self, key: jax.Array, state: NeuralLinearState, history: History) -> NeuralLinearState:
         fit = self.train(role_key(key, "fit"), state.fit, self.batches(history))
 
         def rows(steps: jax.Array) -> tuple[jax.Array, jax.Array]:
             batch = history.at(steps)
-            return self.features(fit.parameters, batch.contexts), batch.rewards
+            return self.features(fit.parameters, batch.inputs), batch.rewards
 
         collected = moments.collect_by_owner(
             rows,
-            history.actions,
+            history.owners,
             history.count,
             *state.belief.regressions.mean.shape,
             chunk=CHUNK,
@@ -108,6 +111,17 @@ class NeuralLinear(ValueThompson, RMSNetwork):
             precision=self.posterior_precision,
         )
         return NeuralLinearState(fit, self.belief.rebuild(state.belief, collected))
+
+    def work(self, spec: ProblemSpec, horizon: int) -> Work:
+        return network_work(
+            spec,
+            horizon,
+            layers=self.hidden_layers,
+            training_steps=self.training_steps * self.trainings(horizon),
+            batch_size=self.batch_size,
+            trainings=self.trainings(horizon),
+            posteriors=1,
+        )
 
 
 def _neural_linear(noise_shape: float, noise_rate: float, prior_precision: float, training_steps: int) -> Policy:

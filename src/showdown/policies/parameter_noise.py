@@ -47,6 +47,7 @@ from showdown.posteriors.training import Fit, precision_scope
 from showdown.protocol.keys import role_key
 from showdown.protocol.policy import History, Policy
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Situation
 
 ADAPTATION = 1.01  # factor by which the noise grows or shrinks each time it is adapted
 
@@ -60,6 +61,7 @@ class ParameterNoiseState(NamedTuple):
 @config
 class ParameterNoise(RMSNetwork):
     numerics = 2  # 2: random numbers of an adaptation are drawn by its index
+    sees_action_features = False  # the noise is adapted by the law over all actions that one network gives
     reference = f"Plappert et al. 2018, https://arxiv.org/abs/1706.01905; {PAPER}"
     layer_norm: bool = param(True, "normalise the units of each hidden layer")
     noise: float = param(0.01, "σ: initial standard deviation of the noise on every parameter", positive, log(1e-3, 10))
@@ -73,7 +75,7 @@ class ParameterNoise(RMSNetwork):
         "training", "how often: after each training, or once per context played"
     )
     distance_samples: int = param(
-        300, "past contexts on which clean and perturbed outputs are compared", at_least(1), integers(50, 1000)
+        300, "past contexts on which clean and perturbed outputs are compared", at_least(1), integers(50, 1000), small=8
     )
     threshold: Literal["clamped", "published"] = param("clamped", "ε above 1: taken as 1, or put into δ as released")
 
@@ -81,8 +83,8 @@ class ParameterNoise(RMSNetwork):
         noise, epsilon = (jnp.asarray(value, jnp.float32) for value in (self.noise, self.epsilon))
         return ParameterNoiseState(self.init_fit(key, spec), noise, epsilon)
 
-    def scores(self, key: jax.Array, state: ParameterNoiseState, context: jax.Array) -> jax.Array:
-        return predict_perturbed(key, state.fit.parameters, context, state.deviation)
+    def scores(self, key: jax.Array, state: ParameterNoiseState, situation: Situation) -> jax.Array:
+        return predict_perturbed(key, state.fit.parameters, situation.context, state.deviation)
 
     def refit(self, key: jax.Array, state: ParameterNoiseState, history: History) -> ParameterNoiseState:
         fit = self.train(role_key(key, "fit"), state.fit, self.batches(history))
@@ -100,7 +102,7 @@ class ParameterNoise(RMSNetwork):
         contexts = history.sample(role_key(key, "contexts"), self.distance_samples).contexts
         perturbed = perturb(role_key(key, "noise"), clean, state.deviation)
         distance = softmax_divergence(network.predict(clean, contexts), network.predict(perturbed, contexts))
-        grow = distance < self.target(state.epsilon, clean[-1].bias.shape[0])
+        grow = distance < self.target(state.epsilon, history.spec.num_actions)
         deviation = jnp.where(grow, state.deviation * ADAPTATION, state.deviation / ADAPTATION)
         return state._replace(deviation=deviation, epsilon=state.epsilon * self.epsilon_decay)
 

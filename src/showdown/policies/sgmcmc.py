@@ -41,6 +41,7 @@ from showdown.posteriors.network import Network
 from showdown.protocol.keys import role_key
 from showdown.protocol.policy import Batch, History, Policy
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Situation
 
 
 class WalkState(NamedTuple):
@@ -52,7 +53,9 @@ class WalkState(NamedTuple):
 class _GradientWalk(NeuralPolicy):
     """What the two samplers share."""
 
-    burn_in: int = param(500, "gradients observed before the parameters move", at_least(0), integers(0, 5000))
+    sees_action_features = True  # as inputs, beside the context; the network then has one output
+
+    burn_in: int = param(500, "gradients observed before the parameters move", at_least(0), integers(0, 5000), small=2)
     moment_decay: float = param(
         0.9, "of the exponential average behind the gradient's variance", strictly_between(0, 1), linear(0.1, 0.99)
     )
@@ -69,15 +72,15 @@ class _GradientWalk(NeuralPolicy):
         start = network.init(key, self.sizes(spec), self.initial_scale)
         return WalkState(start, gradient_noise.start(start))
 
-    def scores(self, key: jax.Array, state: WalkState, context: jax.Array) -> jax.Array:
-        return network.predict(state.parameters, context)
+    def scores(self, key: jax.Array, state: WalkState, situation: Situation) -> jax.Array:
+        return situation.by_action(network.predict(state.parameters, situation.inputs))
 
     def refit(self, key: jax.Array, state: WalkState, history: History) -> WalkState:
         draw, points = self.batches(history), history.count.astype(jnp.float32)
         clip = training.clip_by_global_norm(self.gradient_clip)
 
         def error(parameters: Network, batch: Batch) -> jax.Array:
-            predicted = network.of_played(network.predict(parameters, batch.contexts), batch.actions)
+            predicted = batch.played(network.predict(parameters, batch.inputs))
             return training.mean_squared_error(predicted, batch.rewards)
 
         def loss(parameters: Network, batch: Batch) -> jax.Array:

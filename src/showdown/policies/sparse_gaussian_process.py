@@ -45,6 +45,8 @@ from showdown.posteriors.sparse_gaussian_process import Natural
 from showdown.posteriors.training import Fit
 from showdown.protocol.policy import Batch, History
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Situation
+from showdown.protocol.work import Work
 
 CHUNK = 512  # rows of history whose features are held at once
 
@@ -66,8 +68,8 @@ class SparseState(NamedTuple):
 
 @config
 class SparseGaussianProcess(ProcessPolicy):
-    num_inducing: int = param(300, "inducing points", at_least(1), integers(50, 500))
-    batch_size: int = param(512, "B: examples per training step", at_least(1), integers(32, 1024))
+    num_inducing: int = param(300, "inducing points", at_least(1), integers(50, 500), small=4)
+    batch_size: int = param(512, "B: examples per training step", at_least(1), integers(32, 1024), small=8)
     natural_rate: float = param(
         0.1, "ρ: part of the way to a batch's best posterior that each training step goes", fraction, log(0.01, 1)
     )
@@ -86,7 +88,11 @@ class SparseGaussianProcess(ProcessPolicy):
             jitter=jnp.float32(0.0),
         )
 
-    def scores(self, key: jax.Array, state: SparseState, context: jax.Array) -> jax.Array:
+    def work(self, spec: ProblemSpec, horizon: int) -> Work:
+        size = self.num_inducing
+        return self.process_work(spec, horizon, size, 12 * size**3 + 8 * self.batch_size * size**2)
+
+    def scores(self, key: jax.Array, state: SparseState, situation: Situation) -> jax.Array:
         with float64.enabled():
             hyperparameters, inducing = _model(float64.raised(state.fit.parameters), state)
             mean, covariance = sparse.predict(
@@ -94,15 +100,15 @@ class SparseGaussianProcess(ProcessPolicy):
                 inducing,
                 float64.join(state.factor),
                 _joined(state.belief),
-                context.astype(jnp.float64),
+                situation.context.astype(jnp.float64),
                 self.combination,
             )
             return self.draw(key, hyperparameters, state.scale, mean, covariance)
 
     def update(
-        self, key: jax.Array, state: SparseState, context: jax.Array, action: jax.Array, reward: jax.Array
+        self, key: jax.Array, state: SparseState, situation: Situation, action: jax.Array, reward: jax.Array
     ) -> SparseState:
-        state = self.with_inducing_point(state, context, action)
+        state = self.with_inducing_point(state, situation.context, action)
         with float64.enabled():
             hyperparameters, inducing = _model(float64.raised(state.fit.parameters), state)
             designs, targets = self.rows(
@@ -110,7 +116,7 @@ class SparseGaussianProcess(ProcessPolicy):
                 inducing,
                 float64.join(state.factor),
                 state.scale,
-                context[None],
+                situation.context[None],
                 action[None],
                 reward[None],
             )
@@ -149,8 +155,7 @@ class SparseGaussianProcess(ProcessPolicy):
         return designs / deviation, self.targets(hyperparameters, scale, actions, rewards) / deviation
 
     def refit(self, key: jax.Array, state: SparseState, history: History) -> SparseState:
-        num_actions = state.scale.centre.shape[0]
-        scale = self.scale_of(history.actions, history.rewards, history.count, num_actions)
+        scale = self.scale_of(history.actions, history.rewards, history.count, history.spec.num_actions)
         state = state._replace(scale=scale)
         outside = float64.outside()
 
@@ -168,7 +173,7 @@ class SparseGaussianProcess(ProcessPolicy):
 
             def rows(steps: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
                 batch = at(steps)
-                designs, targets = self.rows(hyperparameters, inducing, factor, state.scale, *batch)
+                designs, targets = self.rows(hyperparameters, inducing, factor, state.scale, *batch[:3])
                 return designs, jnp.zeros_like(batch.actions), targets
 
             size = self.num_inducing

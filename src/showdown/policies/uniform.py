@@ -5,31 +5,32 @@ Cost per step O(1), no memory. It does no warm-up.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import jax
 import jax.numpy as jnp
 
 from showdown.config import config
 from showdown.policies.registry import policies
-from showdown.protocol.policy import Policy, State
+from showdown.protocol.policy import Policy
 from showdown.protocol.problem import ProblemSpec
-
-
-class UniformState(NamedTuple):
-    num_actions: jax.Array  # ()
+from showdown.protocol.situation import Situation
+from showdown.protocol.work import Work
 
 
 @config
 class Uniform(Policy):
-    def init(self, key: jax.Array, spec: ProblemSpec) -> UniformState:
-        return UniformState(jnp.int32(spec.num_actions))
+    sees_action_features = True  # and ignores them
 
-    def act(self, key: jax.Array, state: State, context: jax.Array, step: jax.Array) -> jax.Array:
-        return jax.random.randint(key, (), 0, state.num_actions)
+    def init(self, key: jax.Array, spec: ProblemSpec) -> tuple[()]:
+        return ()
 
-    def probabilities(self, state: State, context: jax.Array, step: jax.Array, available: jax.Array) -> jax.Array:
-        return available.astype(jnp.float32) / available.sum().astype(jnp.float32)
+    def act(self, key: jax.Array, state: tuple[()], situation: Situation) -> jax.Array:
+        return situation.uniform(key)
+
+    def probabilities(self, state: tuple[()], situation: Situation) -> jax.Array:
+        return situation.mask.astype(jnp.float32) / situation.mask.sum().astype(jnp.float32)
+
+    def work(self, spec: ProblemSpec, horizon: int) -> Work:
+        return Work("linear", horizon, 0)
 
 
 policies.add("Uniform", Uniform())

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from dataclasses import replace
+from typing import Literal, Self
 
 import jax
 import jax.numpy as jnp
 
 from showdown.basics.errors import UsageError
 from showdown.config import between, config, integers, linear, log, non_negative, param, probability, required
-from showdown.policies.shared.duel import duel, duel_among, duel_law
+from showdown.policies.shared.duel import duel, duel_law
 from showdown.policies.shared.value_thompson import ValueThompson
 from showdown.protocol.keys import role_key
 from showdown.protocol.policy import Greedy, History, Policy, State, Thompson
 from showdown.protocol.problem import ProblemSpec
-
-
-class WrappedState(NamedTuple):
-    inner: State
-    num_actions: jax.Array  # ()
+from showdown.protocol.situation import Situation
+from showdown.protocol.work import Work
 
 
 class Wrapper(Policy):
-    """Changes how `inner` acts and leaves its learning alone."""
+    """Changes how `inner` acts and leaves its learning alone: its state is that of `inner`."""
 
     inner: Policy
 
@@ -38,19 +36,29 @@ class Wrapper(Policy):
     def learns_only_at_refits(self) -> bool:
         return self.inner.learns_only_at_refits
 
-    def init(self, key: jax.Array, spec: ProblemSpec) -> WrappedState:
-        return WrappedState(self.inner.init(key, spec), jnp.int32(spec.num_actions))
+    def init(self, key: jax.Array, spec: ProblemSpec) -> State:
+        return self.inner.init(key, spec)
 
-    def update(
-        self, key: jax.Array, state: WrappedState, context: jax.Array, action: jax.Array, reward: jax.Array
-    ) -> WrappedState:
-        return state._replace(inner=self.inner.update(key, state.inner, context, action, reward))
+    def update(self, key: jax.Array, state: State, situation: Situation, action: jax.Array, reward: jax.Array) -> State:
+        return self.inner.update(key, state, situation, action, reward)
 
-    def refit(self, key: jax.Array, state: WrappedState, history: History) -> WrappedState:
-        return state._replace(inner=self.inner.refit(key, state.inner, history))
+    def refit(self, key: jax.Array, state: State, history: History) -> State:
+        return self.inner.refit(key, state, history)
 
-    def diagnostics(self, state: WrappedState) -> dict[str, jax.Array]:
-        return self.inner.diagnostics(state.inner)
+    def diagnostics(self, state: State) -> dict[str, jax.Array]:
+        return self.inner.diagnostics(state)
+
+    def check_problem(self, spec: ProblemSpec) -> None:
+        self.inner.check_problem(spec)
+
+    def work(self, spec: ProblemSpec, horizon: int) -> Work:
+        return self.inner.work(spec, horizon)
+
+    def brief(self) -> Self:
+        return replace(self, inner=self.inner.brief())  # type: ignore[type-var]
+
+    def warm_up_steps(self, spec: ProblemSpec) -> int:
+        return self.inner.warm_up_steps(spec)
 
 
 @config
@@ -60,28 +68,26 @@ class WarmUp(Wrapper):
     inner: Policy = param(required, "the policy that plays afterwards")
     pulls: int = param(3, "s: pulls of each action before the policy decides", non_negative, integers(0, 10))
 
-    def act(self, key: jax.Array, state: WrappedState, context: jax.Array, step: jax.Array) -> jax.Array:
-        chosen = self.inner.act(key, state.inner, context, step)
-        return jnp.where(step < self.pulls * state.num_actions, step % state.num_actions, chosen)
-
-    def act_among(
-        self, key: jax.Array, state: WrappedState, context: jax.Array, step: jax.Array, available: jax.Array
-    ) -> jax.Array:
+    def act(self, key: jax.Array, state: State, situation: Situation) -> jax.Array:
         """An action whose turn comes while it is not available is not made up for."""
-        chosen = self.inner.act_among(key, state.inner, context, step, available)
-        return jnp.where(self._has_turn(state, step, available), step % state.num_actions, chosen)
+        chosen = self.inner.act(key, state, situation)
+        return jnp.where(self._has_turn(situation), situation.step % situation.num_actions, chosen)
 
-    def probabilities(
-        self, state: WrappedState, context: jax.Array, step: jax.Array, available: jax.Array
-    ) -> jax.Array | None:
-        inner = self.inner.probabilities(state.inner, context, step, available)
+    def probabilities(self, state: State, situation: Situation) -> jax.Array | None:
+        inner = self.inner.probabilities(state, situation)
         if inner is None:
             return None
-        turn = jax.nn.one_hot(step % state.num_actions, len(available))
-        return jnp.where(self._has_turn(state, step, available), turn, inner)
+        turn = jax.nn.one_hot(situation.step % situation.num_actions, situation.num_actions)
+        return jnp.where(self._has_turn(situation), turn, inner)
 
-    def _has_turn(self, state: WrappedState, step: jax.Array, available: jax.Array) -> jax.Array:
-        return (step < self.pulls * state.num_actions) & available[step % state.num_actions]
+    def warm_up_steps(self, spec: ProblemSpec) -> int:
+        return max(self.pulls * spec.num_actions, self.inner.warm_up_steps(spec))
+
+    def _has_turn(self, situation: Situation) -> jax.Array:
+        in_turn = situation.step < self.pulls * situation.num_actions
+        if situation.available is None:
+            return in_turn
+        return in_turn & situation.available[situation.step % situation.num_actions]
 
 
 @config
@@ -103,27 +109,16 @@ class EpsilonGreedy(Wrapper):
         times = step // self.refit_every if self.decay_per == "training" else step
         return self.epsilon * jnp.asarray(self.decay, jnp.float32) ** times.astype(jnp.float32)
 
-    def act(self, key: jax.Array, state: WrappedState, context: jax.Array, step: jax.Array) -> jax.Array:
-        chosen = self.inner.act(role_key(key, "inner"), state.inner, context, step)
-        explore = jax.random.uniform(role_key(key, "coin")) < self.probability(step)
-        random = jax.random.randint(role_key(key, "random action"), (), 0, state.num_actions)
-        return jnp.where(explore, random, chosen)
+    def act(self, key: jax.Array, state: State, situation: Situation) -> jax.Array:
+        chosen = self.inner.act(role_key(key, "inner"), state, situation)
+        explore = jax.random.uniform(role_key(key, "coin")) < self.probability(situation.step)
+        return jnp.where(explore, situation.uniform(role_key(key, "random action")), chosen)
 
-    def act_among(
-        self, key: jax.Array, state: WrappedState, context: jax.Array, step: jax.Array, available: jax.Array
-    ) -> jax.Array:
-        chosen = self.inner.act_among(role_key(key, "inner"), state.inner, context, step, available)
-        explore = jax.random.uniform(role_key(key, "coin")) < self.probability(step)
-        random = jax.random.categorical(role_key(key, "random action"), jnp.where(available, 0.0, -jnp.inf))
-        return jnp.where(explore, random.astype(jnp.int32), chosen)
-
-    def probabilities(
-        self, state: WrappedState, context: jax.Array, step: jax.Array, available: jax.Array
-    ) -> jax.Array | None:
-        inner = self.inner.probabilities(state.inner, context, step, available)
+    def probabilities(self, state: State, situation: Situation) -> jax.Array | None:
+        inner = self.inner.probabilities(state, situation)
         if inner is None:
             return None
-        explore, among = self.probability(step), available.astype(jnp.float32)
+        explore, among = self.probability(situation.step), situation.mask.astype(jnp.float32)
         return explore * among / among.sum() + (1 - explore) * inner
 
 
@@ -144,27 +139,15 @@ class Duel(Wrapper):
             kind = type(self.inner).__name__
             raise UsageError(f"a duel needs a policy that draws a value for every action, and {kind} does not")
 
-    def act(self, key: jax.Array, state: WrappedState, context: jax.Array, step: jax.Array) -> jax.Array:
+    def act(self, key: jax.Array, state: State, situation: Situation) -> jax.Array:
         assert isinstance(self.inner, Thompson)
-        means = self.inner.means(role_key(key, "means"), state.inner, context)
-        draws = self.inner.scores(role_key(key, "draws"), state.inner, context)
-        return duel(role_key(key, "rival"), means, draws)
+        means = self.inner.means(role_key(key, "means"), state, situation)
+        draws = self.inner.scores(role_key(key, "draws"), state, situation)
+        return duel(role_key(key, "rival"), situation, means, draws)
 
-    def act_among(
-        self, key: jax.Array, state: WrappedState, context: jax.Array, step: jax.Array, available: jax.Array
-    ) -> jax.Array:
-        assert isinstance(self.inner, Thompson)
-        means = self.inner.means(role_key(key, "means"), state.inner, context)
-        draws = self.inner.scores(role_key(key, "draws"), state.inner, context)
-        return duel_among(role_key(key, "rival"), means, draws, available)
-
-    def probabilities(
-        self, state: WrappedState, context: jax.Array, step: jax.Array, available: jax.Array
-    ) -> jax.Array | None:
+    def probabilities(self, state: State, situation: Situation) -> jax.Array | None:
         if isinstance(self.inner, Greedy):  # its draws are its means, so the leader always wins
-            return self.inner.probabilities(state.inner, context, step, available)
-        return (
-            duel_law(self.inner.values(state.inner, context), available)
-            if isinstance(self.inner, ValueThompson)
-            else None
-        )
+            return self.inner.probabilities(state, situation)
+        if not isinstance(self.inner, ValueThompson) or situation.features is not None:
+            return None
+        return duel_law(self.inner.values(state, situation), situation)

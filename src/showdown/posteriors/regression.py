@@ -21,6 +21,8 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+TINY = 1e-30  # keeps a direction of length zero from dividing
+
 
 class Regressions(NamedTuple):
     mean: jax.Array  # (num, dim)
@@ -40,14 +42,24 @@ def prior(num: int, dim: int, prior_precision: jax.Array | float) -> Regressions
 
 
 def predict(regressions: Regressions, design: jax.Array) -> jax.Array:
-    """The posterior mean of xᵀβ for every regression, (num,)."""
+    """The posterior mean of xᵀβ for every regression, (num,), or of one regression for every design, (values,)."""
     return jnp.sum(regressions.mean * design, axis=-1)
 
 
 def variance(regressions: Regressions, design: jax.Array) -> jax.Array:
-    """v = xᵀΣx for every regression, (num,): the variance of xᵀβ under unit noise."""
+    """v = xᵀΣx for every regression, (num,): the variance of xᵀβ under unit noise.
+
+    One regression may have a design for each of several values, (values, dim): then (values,).
+    """
+    if design.ndim > 1:
+        return jnp.sum(projections(regressions, design) ** 2, axis=-1)
     projected = jnp.einsum("kij,j->ki", regressions.root, design, precision="highest")  # φ
     return jnp.sum(projected**2, axis=-1)
+
+
+def projections(regressions: Regressions, designs: jax.Array) -> jax.Array:
+    """φ = Rx of the first regression for several designs, (values, dim); φᵀφ′ is the covariance of two values."""
+    return jnp.einsum("ij,vj->vi", regressions.root[0], designs, precision="highest")
 
 
 def variance_at(regressions: Regressions, index: jax.Array, design: jax.Array) -> jax.Array:
@@ -98,6 +110,20 @@ def _changes(
 def marginal_variances(regressions: Regressions, index: jax.Array) -> jax.Array:
     """diag Σ of one regression, (dim,)."""
     return jnp.sum(regressions.root[index] ** 2, axis=-2)
+
+
+def joint_student_t(key: jax.Array, directions: jax.Array, degrees_of_freedom: jax.Array) -> jax.Array:
+    """Student-t draws of unit scale, correlated as the rows of `directions`, (values, dim), are: one joint draw.
+
+    All have the degrees of freedom of the first; infinitely many make them normal.
+    """
+    unit = directions / jnp.maximum(jnp.linalg.norm(directions, axis=-1, keepdims=True), TINY)
+    normal_key, scale_key = jax.random.split(key)
+    normals = jnp.einsum("vi,i->v", unit, jax.random.normal(normal_key, directions.shape[-1:]), precision="highest")
+    half = degrees_of_freedom[0] / 2
+    known = jnp.isinf(half)
+    drawn = jax.random.gamma(scale_key, jnp.where(known, 1.0, half)) / jnp.where(known, 1.0, half)
+    return normals / jnp.sqrt(jnp.where(known, 1.0, drawn))
 
 
 def student_t(key: jax.Array, degrees_of_freedom: jax.Array) -> jax.Array:

@@ -1,33 +1,40 @@
-"""The steps of a trial that have been played, for policies that train on them."""
+"""The steps of a trial whose rewards are known, for policies that train on them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-
-class Batch(NamedTuple):
-    contexts: jax.Array  # (size, context_dim)
-    actions: jax.Array  # (size,)
-    rewards: jax.Array  # (size,)
+from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Batch
 
 
 @dataclass(frozen=True)
 class History:
-    """The steps played so far, for refitting. Contexts are looked up by step, never copied per trial."""
+    """The rewards learned so far, in the order they came, with what was seen and done.
 
-    count: jax.Array  # () how many steps are filled
+    Contexts and features are looked up by row, never copied per trial.
+    """
+
+    spec: ProblemSpec
+    count: jax.Array  # () how many rows are filled
     actions: jax.Array  # (capacity,)
     rewards: jax.Array  # (capacity,)
-    contexts_at: Callable[[jax.Array], jax.Array]  # (size,) steps -> (size, context_dim)
+    contexts_at: Callable[[jax.Array], jax.Array]  # (size,) rows -> (size, context_dim)
+    features_at: Callable[[jax.Array], jax.Array] | None = None  # (size,) rows -> (size, action_dim) of those played
 
-    def at(self, steps: jax.Array) -> Batch:
-        return Batch(self.contexts_at(steps), self.actions[steps], self.rewards[steps])
+    def at(self, rows: jax.Array) -> Batch:
+        features = None if self.features_at is None else self.features_at(rows)
+        return Batch(self.contexts_at(rows), self.actions[rows], self.rewards[rows], features)
 
     def sample(self, key: jax.Array, size: int) -> Batch:
-        """Uniform with replacement from all steps so far."""
+        """Uniform with replacement from all rows so far."""
         return self.at(jax.random.randint(key, (size,), 0, jnp.maximum(self.count, 1)))
+
+    @property
+    def owners(self) -> jax.Array:
+        """The set of coefficients that each row is about, (capacity,)."""
+        return self.spec.owner(self.actions)

@@ -8,18 +8,18 @@ other, so peeking is impossible.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import jax
 import jax.numpy as jnp
 
-from showdown.config import Configuration
-from showdown.protocol.history import Batch as Batch  # for policies that train on batches
+from showdown.basics.errors import UsageError
+from showdown.config import Configuration, shrunk
 from showdown.protocol.history import History
-from showdown.protocol.keys import role_key
 from showdown.protocol.problem import ProblemSpec
-
-TRIES = 8  # draws of a policy that may not play what it drew, before an available action is taken at random
+from showdown.protocol.situation import Batch as Batch  # for policies that train on batches
+from showdown.protocol.situation import Situation
+from showdown.protocol.work import Work, counted_work
 
 State = Any  # a PyTree of arrays; its structure, shapes and dtypes never change
 
@@ -37,6 +37,7 @@ class Policy(Configuration, ABC):
 
     reference: ClassVar[str] = ""  # where the method comes from
     refit_every: int = 0  # steps between refits; 0 means never
+    sees_action_features: ClassVar[bool] = False  # whether it can play problems whose actions have features
 
     @property
     def learns_only_at_refits(self) -> bool:
@@ -48,31 +49,18 @@ class Policy(Configuration, ABC):
         """The state before anything was seen."""
 
     @abstractmethod
-    def act(self, key: jax.Array, state: State, context: jax.Array, step: jax.Array) -> jax.Array:
-        """The action for a context, as an int32 scalar. `step` counts from 0."""
+    def act(self, key: jax.Array, state: State, situation: Situation) -> jax.Array:
+        """The action to take, an int32 scalar. It must be one of those that are available.
 
-    def act_among(
-        self, key: jax.Array, state: State, context: jax.Array, step: jax.Array, available: jax.Array
-    ) -> jax.Array:
-        """The action where only some are available, (num_actions,) bool.
-
-        Unless overridden the policy draws until an available action comes up, `TRIES` times at most, and then takes one
-        of those available at random.
+        `situation.best` and `situation.uniform` see to that.
         """
-        keys = jax.random.split(role_key(key, "among"), TRIES)
-        drawn = jax.vmap(self.act, in_axes=(0, None, None, None))(keys, state, context, step)
-        fits = available[drawn]
-        at_random = jax.random.categorical(role_key(key, "at random"), jnp.where(available, 0.0, -jnp.inf))
-        return jnp.where(fits.any(), drawn[jnp.argmax(fits)], at_random.astype(jnp.int32))
 
-    def probabilities(
-        self, state: State, context: jax.Array, step: jax.Array, available: jax.Array
-    ) -> jax.Array | None:
-        """The law of `act_among`, (num_actions,), where it has a closed form; None where it must be estimated."""
+    def probabilities(self, state: State, situation: Situation) -> jax.Array | None:
+        """The law of `act`, (num_actions,), where it has a closed form; None where it must be estimated."""
         return None
 
-    def update(self, key: jax.Array, state: State, context: jax.Array, action: jax.Array, reward: jax.Array) -> State:
-        """Learn from one step, at constant cost."""
+    def update(self, key: jax.Array, state: State, situation: Situation, action: jax.Array, reward: jax.Array) -> State:
+        """Learn from one step, at constant cost. The situation no longer says which actions were available."""
         return state
 
     def refit(self, key: jax.Array, state: State, history: History) -> State:
@@ -88,32 +76,49 @@ class Policy(Configuration, ABC):
         """
         return {}
 
+    def check_problem(self, spec: ProblemSpec) -> None:
+        """Raise UsageError, in one sentence, where this policy cannot play problems of such sizes."""
+        if spec.action_dim and not self.sees_action_features:
+            raise UsageError(
+                f"{type(self).__name__} tells actions apart by their numbers and cannot use features of actions, "
+                f"of which this problem has {spec.action_dim}"
+            )
+
+    def work(self, spec: ProblemSpec, horizon: int) -> Work:
+        """What one trial costs. Unless a policy says it, its operations are counted from its programs."""
+        return counted_work(self, spec, horizon)
+
+    def small(self) -> Self:
+        """The same policy at sizes that play in an instant: every field that has one takes its `small` value."""
+        return shrunk(self)
+
+    def brief(self) -> Self:
+        """The same policy with less to do before its steps cost what they usually cost, to measure that."""
+        return self
+
+    def warm_up_steps(self, spec: ProblemSpec) -> int:
+        """In how many steps, from the first on, actions are played in turn whatever the context."""
+        return 0
+
 
 class Thompson(Policy):
     """A policy that draws a value for each action from its belief and plays the largest (the first, on a tie)."""
 
     @abstractmethod
-    def scores(self, key: jax.Array, state: State, context: jax.Array) -> jax.Array:
+    def scores(self, key: jax.Array, state: State, situation: Situation) -> jax.Array:
         """One draw of every action's value, (num_actions,)."""
 
-    def means(self, key: jax.Array, state: State, context: jax.Array) -> jax.Array:
+    def means(self, key: jax.Array, state: State, situation: Situation) -> jax.Array:
         """Every action's expected value, (num_actions,); unless overridden, the average of `MEAN_DRAWS` draws."""
-        draws = jax.vmap(self.scores, in_axes=(0, None, None))(jax.random.split(key, MEAN_DRAWS), state, context)
+        draws = jax.vmap(self.scores, in_axes=(0, None, None))(jax.random.split(key, MEAN_DRAWS), state, situation)
         return draws.mean(axis=0)
 
-    def act(self, key: jax.Array, state: State, context: jax.Array, step: jax.Array) -> jax.Array:
-        return jnp.argmax(self.scores(key, state, context)).astype(jnp.int32)
-
-    def act_among(
-        self, key: jax.Array, state: State, context: jax.Array, step: jax.Array, available: jax.Array
-    ) -> jax.Array:
-        """The available action with the largest draw."""
-        return jnp.argmax(jnp.where(available, self.scores(key, state, context), -jnp.inf)).astype(jnp.int32)
+    def act(self, key: jax.Array, state: State, situation: Situation) -> jax.Array:
+        return situation.best(self.scores(key, state, situation))
 
 
 class Greedy(Thompson):
     """A policy whose scores do not depend on the key: it has no chance of its own."""
 
-    def probabilities(self, state: State, context: jax.Array, step: jax.Array, available: jax.Array) -> jax.Array:
-        best = self.act_among(jax.random.key(0), state, context, step, available)
-        return jax.nn.one_hot(best, len(available))
+    def probabilities(self, state: State, situation: Situation) -> jax.Array:
+        return jax.nn.one_hot(self.act(jax.random.key(0), state, situation), situation.num_actions)

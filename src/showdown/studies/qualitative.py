@@ -25,6 +25,7 @@ from showdown.policies import policies
 from showdown.protocol.keys import named_key, role_key
 from showdown.protocol.policy import History, Policy, State, Thompson
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Situation
 from showdown.studies.settings import Settings
 
 WANTED = (
@@ -52,7 +53,7 @@ class Points(NamedTuple):
         return self.contexts[step], self.actions[step], self.rewards[step]
 
 
-class ValueThompson(NamedTuple):
+class DrawnFunctions(NamedTuple):
     mean: np.ndarray  # (grid, num_actions)
     deviation: np.ndarray  # (grid, num_actions)
 
@@ -62,7 +63,7 @@ class LearnedFunctions:
     grid: np.ndarray  # (grid,) the inputs at which beliefs were drawn
     truth: np.ndarray  # (grid, num_actions)
     points: Points  # what every method learned from
-    beliefs: dict[str, ValueThompson]  # by policy
+    beliefs: dict[str, DrawnFunctions]  # by policy
 
 
 def run(settings: Settings) -> LearnedFunctions:
@@ -104,7 +105,7 @@ def sized(policy: Policy, full: bool) -> Policy:
     return override(policy, {name: value for name, value in changes.items() if name in fields})
 
 
-def believe(policy: Policy, points: Points, grid: np.ndarray, seed: int) -> ValueThompson:
+def believe(policy: Policy, points: Points, grid: np.ndarray, seed: int) -> DrawnFunctions:
     """Let the policy learn from the points, then draw from its belief at every x of the grid."""
     assert isinstance(policy, Thompson)
     key = named_key(seed, "qualitative")
@@ -114,7 +115,8 @@ def believe(policy: Policy, points: Points, grid: np.ndarray, seed: int) -> Valu
     @jax.jit
     def draws(policy: Thompson, state: State, keys: jax.Array) -> jax.Array:  # (draws, grid, num_actions)
         def one(key: jax.Array) -> jax.Array:
-            return jax.vmap(policy.scores, in_axes=(0, None, 0))(jax.random.split(key, len(grid)), state, contexts)
+            situations = Situation(contexts, jnp.zeros(len(grid), jnp.int32), SPEC)
+            return jax.vmap(policy.scores, in_axes=(0, None, 0))(jax.random.split(key, len(grid)), state, situations)
 
         return jax.vmap(one)(keys)
 
@@ -127,7 +129,7 @@ def believe(policy: Policy, points: Points, grid: np.ndarray, seed: int) -> Valu
             state = retrain(policy, jax.random.fold_in(role_key(key, "retrain"), number), state)
             moved.append(np.asarray(draws(policy, state, draw_key[None]))[0])
         values = np.stack(moved)
-    return ValueThompson(values.mean(axis=0), values.std(axis=0))
+    return DrawnFunctions(values.mean(axis=0), values.std(axis=0))
 
 
 def learn(policy: Policy, points: Points, key: jax.Array) -> State:
@@ -140,7 +142,8 @@ def learn(policy: Policy, points: Points, key: jax.Array) -> State:
         keys = loop.RoleKeys.of(key)
 
         def one(step: jax.Array, state: State) -> State:
-            return loop.update(policy, keys, state, *points.at(step), step)
+            context, action, reward = points.at(step)
+            return loop.update(policy, keys, state, Situation(context, step, SPEC), action, reward)
 
         state = jax.lax.fori_loop(first, first + block, one, state)
         return loop.refit(policy, keys, state, _history(points, first + block)) if policy.refit_every else state
@@ -152,4 +155,4 @@ def learn(policy: Policy, points: Points, key: jax.Array) -> State:
 
 def _history(points: Points, count: jax.Array | int) -> History:
     filled = jnp.asarray(count, jnp.int32)
-    return History(filled, points.actions, points.rewards, lambda steps: points.contexts[steps])
+    return History(SPEC, filled, points.actions, points.rewards, lambda steps: points.contexts[steps])

@@ -9,7 +9,6 @@ from showdown.testing.policy_promises import POLICY_PROMISES, check_policy
 from showdown.testing.problem_promises import PROBLEM_PROMISES, check_problem
 from showdown.testing.promise import BrokenPromiseError
 from showdown.testing.scripted import scripted
-from showdown.testing.small import resized, small
 from showdown.testing.trajectory import play
 
 __all__ = [
@@ -19,7 +18,5 @@ __all__ = [
     "check_policy",
     "check_problem",
     "play",
-    "resized",
     "scripted",
-    "small",
 ]

@@ -20,6 +20,7 @@ from showdown.protocol.history import History
 from showdown.protocol.keys import trial_keys
 from showdown.protocol.policy import Policy
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Situation
 from showdown.testing.promise import Promise, calling, first_difference, leaves, require, strictly
 from showdown.testing.scripted import scripted
 from showdown.testing.trajectory import TRIALS, play
@@ -41,14 +42,15 @@ def survives_json(policy: Policy) -> None:
 
 
 def keeps_its_state_in_shape(policy: Policy) -> None:
-    key, context = jax.random.key(0), jnp.zeros(DIM)
-    history = History(
-        jnp.int32(4), jnp.zeros(STEPS, jnp.int32), jnp.zeros(STEPS), lambda steps: jnp.zeros((len(steps), DIM))
-    )
+    key, situation = jax.random.key(0), Situation(jnp.zeros(DIM), jnp.int32(0), SPEC)
+    past = jnp.zeros(STEPS, jnp.int32), jnp.zeros(STEPS)
+    history = History(SPEC, jnp.int32(4), *past, lambda rows: jnp.zeros((len(rows), DIM)))
     with strictly(), calling("init"):
         state = jax.eval_shape(lambda: policy.init(key, SPEC))
     with strictly(), calling("update"):
-        updated = jax.eval_shape(lambda state: policy.update(key, state, context, jnp.int32(1), jnp.float32(0)), state)
+        updated = jax.eval_shape(
+            lambda state: policy.update(key, state, situation, jnp.int32(1), jnp.float32(0)), state
+        )
     with strictly(), calling("refit"):
         refitted = jax.eval_shape(lambda state: policy.refit(key, state, history), state)
     for method, after in (("update", updated), ("refit", refitted)):
@@ -62,7 +64,7 @@ def keeps_its_state_in_shape(policy: Policy) -> None:
                 f"{method} changes state{name} from {old.dtype}{old.shape} to {new.dtype}{new.shape}",
             )
     with strictly(), calling("act"):
-        chosen = jax.eval_shape(lambda state: policy.act(key, state, context, jnp.int32(0)), state)
+        chosen = jax.eval_shape(lambda state: policy.act(key, state, situation), state)
     shape, dtype = getattr(chosen, "shape", None), getattr(chosen, "dtype", None)
     require((shape, dtype) == ((), jnp.int32), f"act must return one int32 action, not {dtype} of shape {shape}")
 
@@ -82,7 +84,7 @@ def uses_the_key_that_it_is_given(policy: Policy) -> None:
     """A policy that makes a key of its own draws the same numbers in every trial and at every step."""
     state = jax.eval_shape(lambda: policy.init(jax.random.key(0), SPEC))
     with calling("act"):
-        program = jax.make_jaxpr(policy.act)(jax.random.key(0), state, jnp.zeros(DIM), jnp.int32(0))
+        program = jax.make_jaxpr(policy.act)(jax.random.key(0), state, Situation(jnp.zeros(DIM), jnp.int32(0), SPEC))
     own = any(jnp.issubdtype(jnp.result_type(constant), jax.dtypes.prng_key) for constant in program.consts)
     require(
         not own and "random_seed" not in str(program),

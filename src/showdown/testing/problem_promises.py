@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TypeVar
 
 import jax
@@ -27,7 +26,7 @@ B = TypeVar("B", bound=Problem)
 
 def shortened(problem: B) -> B:
     """The problem with a horizon that is played in an instant."""
-    return replace(problem, horizon=min(SHORT, problem.horizon))  # type: ignore[type-var]
+    return problem.with_horizon(min(SHORT, problem.horizon))
 
 
 def survives_json(problem: Problem) -> None:

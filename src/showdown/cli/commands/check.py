@@ -61,11 +61,11 @@ def check_command(
 def _subjects(file: Path) -> list[Subject]:
     from showdown.policies import policies
     from showdown.problems import problems
-    from showdown.testing import POLICY_PROMISES, PROBLEM_PROMISES, small
+    from showdown.testing import POLICY_PROMISES, PROBLEM_PROMISES
     from showdown.testing.problem_promises import shortened
 
     new = _registered_by(file, policies, problems)
-    found = [Subject(entry.name, "policy", small(entry.value), POLICY_PROMISES) for entry in policies if new(entry)]
+    found = [Subject(entry.name, "policy", entry.value.small(), POLICY_PROMISES) for entry in policies if new(entry)]
     found += [
         Subject(entry.name, "problem", shortened(entry.value), PROBLEM_PROMISES) for entry in problems if new(entry)
     ]

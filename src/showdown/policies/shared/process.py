@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +17,7 @@ from showdown.posteriors.inverse_factor import semidefinite_root
 from showdown.posteriors.multitask_kernel import Combination, Hyperparameters
 from showdown.protocol.policy import History, Thompson
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.work import Work
 
 
 class RewardScale(NamedTuple):
@@ -49,8 +51,8 @@ class ProcessPolicy(Thompson):
     draws: Literal["posterior", "squared"] = param(
         "posterior", "their covariance: the posterior's, or its square as released"
     )
-    training_steps: int = param(100, "Adam steps per refit", at_least(1), integers(10, 500))
-    refit_every: int = param(50, "contexts between refits", at_least(1), integers(10, 200))
+    training_steps: int = param(100, "Adam steps per refit", at_least(1), integers(10, 500), small=2)
+    refit_every: int = param(50, "contexts between refits", at_least(1), integers(10, 200), small=6)
     learning_rate: float = param(0.01, "of Adam, constant", positive, log(1e-4, 0.1))
     train_until: int = param(
         0, "contexts after which hyper-parameters stand still; 0 means never, as released", at_least(0)
@@ -58,6 +60,16 @@ class ProcessPolicy(Thompson):
 
     def diagnostics(self, state: Any) -> dict[str, jax.Array]:
         return {"jitter": state.jitter}
+
+    def process_work(self, spec: ProblemSpec, horizon: int, size: int, each_training_step: float) -> Work:
+        """Factorisations of kernels in training, a triangular solve of `size` points in every step."""
+        trainings = min(horizon, self.train_until or horizon) // max(1, self.refit_every)
+        steps = self.training_steps * trainings
+        operations = steps * each_training_step + horizon * (spec.num_actions + 4) * size**2
+        return Work("process", float(steps), float(operations))
+
+    def brief(self) -> Self:
+        return replace(self, training_steps=min(20, self.training_steps))
 
     def steps_now(self, history: History) -> jax.Array | int:
         """Training steps of this refit."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from showdown.beliefs.belief import Belief, BeliefState
+from showdown.beliefs.belief import BeliefState, LinearBelief
 from showdown.beliefs.features import Features, FeatureState
 from showdown.posteriors import moments
 from showdown.posteriors.moments import Moments
@@ -21,7 +21,7 @@ TOGETHER = 8  # chunks whose designs are held at once
 class View(NamedTuple):
     """A belief and what it sees of a design vector: its last `width` numbers."""
 
-    belief: Belief
+    belief: LinearBelief
     width: int
 
     def of(self, design: jax.Array) -> jax.Array:
@@ -30,7 +30,7 @@ class View(NamedTuple):
 
 def refit(
     features: Features,
-    views_of: Callable[[int, int], Sequence[View]],
+    views: Sequence[View],
     key: jax.Array,
     feature_state: FeatureState,
     states: tuple[BeliefState, ...],
@@ -38,28 +38,22 @@ def refit(
 ) -> tuple[FeatureState, tuple[BeliefState, ...]]:
     """New features, if they are due, and the beliefs rebuilt on them.
 
-    `views_of` gives the view of each belief from the widths of a design vector and of a context. One pass over history
-    serves all beliefs: the Gram matrix of some columns is a block of that of all.
+    One pass over history serves all beliefs: the Gram matrix of some columns is a block of that of all.
     """
-    context = jax.eval_shape(history.contexts_at, jax.ShapeDtypeStruct((1,), jnp.int32))
-    design = jax.eval_shape(features.design, feature_state, context)
-    views = views_of(design.shape[-1], context.shape[-1])
     widest = max(views, key=lambda view: view.width)
-    example = jax.ShapeDtypeStruct((views[0].width,), jnp.float32)
-    num_actions = jax.eval_shape(views[0].belief.moments, states[0], example).mean.shape[0]
 
     def redo() -> tuple[FeatureState, tuple[BeliefState, ...]]:
         changed = features.refit(key, feature_state, history)
 
         def rows(steps: jax.Array) -> tuple[jax.Array, jax.Array]:
             batch = history.at(steps)
-            return widest.of(features.design(changed, batch.contexts)), batch.rewards
+            return widest.of(features.design(changed, batch.inputs)), batch.rewards
 
         collected = moments.collect_by_owner(
             rows,
-            history.actions,
+            history.owners,
             history.count,
-            num_actions,
+            history.spec.num_outputs,
             widest.width,
             chunk=CHUNK,
             together=TOGETHER,

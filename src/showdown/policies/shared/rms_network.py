@@ -20,6 +20,7 @@ from showdown.posteriors.training import Fit
 from showdown.protocol.keys import role_key
 from showdown.protocol.policy import Batch, History
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Situation
 from showdown.tricks import fused_training
 from showdown.tricks.fused_training import TrainingKernel
 
@@ -27,6 +28,8 @@ from showdown.tricks.fused_training import TrainingKernel
 @config
 class RMSNetwork(NeuralPolicy):
     """Predicts the reward of every action; the state is the fit alone."""
+
+    sees_action_features = True  # as inputs, beside the context; the network then has one output
 
     learning_rate: float = param(1.0, "γ0: learning rate of the first update", positive, log(1e-3, 10))
     learning_rate_decay: float = param(0.55, "ρ: the rate is γ0 / (1 + ρ·updates so far)", non_negative, linear(0, 5))
@@ -49,8 +52,14 @@ class RMSNetwork(NeuralPolicy):
         """One value per action, (…, num_actions); used to train and, unless overridden, to decide."""
         return network.predict(parameters, contexts)
 
-    def scores(self, key: jax.Array, state: Fit, context: jax.Array) -> jax.Array:
-        return self.predict(key, state.parameters, context)
+    def scores(self, key: jax.Array, state: Fit, situation: Situation) -> jax.Array:
+        return self.values_by(partial(self.predict, key, state.parameters), situation)
+
+    def values_by(self, predict: Callable[[jax.Array], jax.Array], situation: Situation) -> jax.Array:
+        """The value of each action by one network, however it is drawn: the same one for the inputs of all actions."""
+        if situation.features is None:
+            return predict(situation.inputs)
+        return situation.by_action(jax.vmap(predict)(situation.inputs))
 
     def refit(self, key: jax.Array, state: Fit, history: History) -> Fit:
         return self.train(key, state, self.batches(history))
@@ -59,7 +68,7 @@ class RMSNetwork(NeuralPolicy):
         """One training of `training_steps` updates on batches from `draw`."""
 
         def loss(key: jax.Array, parameters: Network, batch: Batch) -> jax.Array:
-            predicted = network.of_played(self.predict(key, parameters, batch.contexts), batch.actions)
+            predicted = batch.played(self.predict(key, parameters, batch.inputs))
             return training.mean_squared_error(predicted, batch.rewards)
 
         if self.reset_learning_rate:
@@ -67,7 +76,7 @@ class RMSNetwork(NeuralPolicy):
         start = role_key(key, "train"), fit, self.training_steps
         rate = partial(training.decayed, self.learning_rate, self.learning_rate_decay)
         with training.precision_scope(self.training_precision):
-            if self.fuses(fit, jax.eval_shape(draw, key).rewards.shape[0]):
+            if self.fuses(fit, jax.eval_shape(draw, key)):
                 fit = fused_training.train(*start, draw=draw, rate=rate, gradient_clip=self.gradient_clip)
             else:
                 direction = training.rms_direction(self.gradient_clip)
@@ -76,10 +85,10 @@ class RMSNetwork(NeuralPolicy):
             error = loss(role_key(key, "check"), fit.parameters, batch)
         return fit._replace(parameters=training.or_nan_if_diverged(fit.parameters, error, batch.rewards))
 
-    def fuses(self, fit: Fit, batch_size: int) -> bool:
+    def fuses(self, fit: Fit, batch: Batch) -> bool:
         """Whether the fused kernel trains it: it knows one kind of network, one loss and one precision."""
         known = type(self).predict is RMSNetwork.predict and self.training_precision == "default"
-        possible = known and fused_training.fits(fit.parameters, batch_size)
+        possible = known and batch.features is None and fused_training.fits(fit.parameters, batch.rewards.shape[0])
         if self.training_kernel == "fused" and not possible:
             raise UsageError(f"training_kernel=fused {fused_training.LIMITS}")
         wanted = self.training_kernel == "fused" or (self.training_kernel == "auto" and fused_training.pays())

@@ -1,4 +1,7 @@
-"""Thompson policies whose draws are independent Student-t values: the law of their actions can be integrated."""
+"""Thompson policies whose draws are Student-t values: the law of their actions can be integrated.
+
+Not where actions have features: their draws are then correlated.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +12,20 @@ import jax
 from showdown.beliefs.belief import Values
 from showdown.posteriors.probability_of_best import MOST, largest
 from showdown.protocol.policy import State, Thompson
+from showdown.protocol.situation import Situation
 
 
 class ValueThompson(Thompson):
     """`scores` must draw from the law that `values` gives."""
 
     @abstractmethod
-    def values(self, state: State, context: jax.Array) -> Values:
+    def values(self, state: State, situation: Situation) -> Values:
         """The law of every action's value."""
 
-    def means(self, key: jax.Array, state: State, context: jax.Array) -> jax.Array:
-        return self.values(state, context).mean
+    def means(self, key: jax.Array, state: State, situation: Situation) -> jax.Array:
+        return self.values(state, situation).mean
 
-    def probabilities(
-        self, state: State, context: jax.Array, step: jax.Array, available: jax.Array
-    ) -> jax.Array | None:
-        if len(available) > MOST:
+    def probabilities(self, state: State, situation: Situation) -> jax.Array | None:
+        if situation.num_actions > MOST or situation.features is not None:  # shared coefficients correlate the draws
             return None
-        return largest(*self.values(state, context), available)
+        return largest(*self.values(state, situation).law, situation.mask)

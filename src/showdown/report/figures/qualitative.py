@@ -53,7 +53,7 @@ def _legend(figure: matplotlib.figure.Figure) -> list[Any]:
     ]
 
 
-def _panel(axes: Axes, action: int, belief: study.ValueThompson, found: study.LearnedFunctions) -> None:
+def _panel(axes: Axes, action: int, belief: study.DrawnFunctions, found: study.LearnedFunctions) -> None:
     grid, points = found.grid, found.points
     mean, deviation = belief.mean[:, action], belief.deviation[:, action]
     axes.fill_between(grid, mean - deviation, mean + deviation, color=style.SKY, alpha=0.45, linewidth=0)
