@@ -26,7 +26,7 @@ from showdown.policies.wrappers import WarmUp
 from showdown.problems import table
 from showdown.protocol.policy import Policy
 from showdown.recommendation.agent_file import write_recipe
-from showdown.tricks.short_turns import short_turns
+from showdown.tricks.threads import short_turns
 
 DOCS = Path(__file__).parents[2] / "docs"
 DIM, ACTIONS = 2, 3

@@ -4,7 +4,7 @@ from showdown.agent.agent import Agent
 from showdown.agent.decision import Decision, UnknownDecisionError
 from showdown.agent.propensity import Probabilities
 from showdown.agent.replay_buffer import Reservoir, Window
-from showdown.tricks.one_thread import compute_in_one_thread
+from showdown.tricks.threads import compute_in_one_thread
 
 __all__ = [
     "Agent",

@@ -12,7 +12,7 @@ import numpy as np
 
 from showdown.agent.replay_buffer import Rows
 from showdown.protocol.policy import State
-from showdown.tricks.short_turns import short_turns
+from showdown.tricks.threads import short_turns
 
 FEW = 1  # observations that a swap may catch up with while callers wait
 ROUNDS = 20  # of catching up before that, at most: callers may observe faster than the thread catches up

@@ -34,7 +34,7 @@ from showdown.problems.linear import Linear
 from showdown.protocol.keys import trial_keys
 from showdown.protocol.policy import Policy
 from showdown.protocol.problem import Problem, ProblemSpec
-from showdown.tricks.library_calls import hangs_in_threads
+from showdown.tricks.threads import hangs_in_threads
 
 FORMAT = 2  # of the file; to be raised when its numbers mean something else
 TARGET_SECONDS = 0.5  # of one short run, by the rough count

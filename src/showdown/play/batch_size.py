@@ -21,7 +21,7 @@ from showdown.play.over_trials import begin_episodes, begin_players
 from showdown.play.prepared import Prepared
 from showdown.play.programs import Programs, compiled
 from showdown.protocol.policy import Policy
-from showdown.tricks.library_calls import hangs_in_threads
+from showdown.tricks.threads import hangs_in_threads
 from showdown.tricks.threefry import shape_of_keys
 
 FEWEST = 10  # trials of a batch, for more batches to be worth it

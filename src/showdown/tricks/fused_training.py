@@ -27,7 +27,7 @@ import jax.numpy as jnp
 from jax.experimental import pallas as pl
 
 from showdown.basics.errors import UsageError
-from showdown.tricks import float16
+from showdown.tricks import float16, plain
 
 if TYPE_CHECKING:  # this package is below those
     from showdown.posteriors.network import Layer, Network
@@ -74,7 +74,7 @@ def fits(parameters: Network, batch_size: int) -> bool:
 
 def pays() -> bool:
     """Whether this process has the GPU for which the kernel was written and measured, and a JAX that compiles it."""
-    if jax.default_backend() != "gpu":
+    if jax.default_backend() != "gpu" or plain():
         return False
     chosen = jax.config.jax_default_device  # type: ignore[attr-defined]  # by the user, who may have chosen a CPU
     capability = getattr(chosen or jax.local_devices()[0], "compute_capability", "")

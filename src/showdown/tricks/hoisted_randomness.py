@@ -16,6 +16,8 @@ import jax
 import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, jaxpr_as_fun
 
+from showdown.tricks import plain
+
 MOST = 512  # numbers of any array per step; a policy that draws a whole network for each decision draws it there
 
 
@@ -39,7 +41,7 @@ def split(function: Callable[[Any, Any], Any], early: Any, late: Any) -> Split:
     used = {variable for equation in second for variable in _read(equation)} | set(_variables(jaxpr.outvars))
     kept = [variable for variable in [*inputs, *drawn] if variable in used]
     small = all(size <= MOST for equation in first for size in _sizes(equation))
-    if not any(map(_is_random, first)) or not small or not _may_be_kept(kept):
+    if plain() or not any(map(_is_random, first)) or not small or not _may_be_kept(kept):
         structure = jax.tree.structure(early)
         return Split(jax.tree.leaves, lambda drawn, late: function(jax.tree.unflatten(structure, drawn), late))
     make = _function(closed, inputs, first, kept)

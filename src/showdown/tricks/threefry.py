@@ -16,6 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.random import define_prng_impl, threefry_prng_impl
 
+from showdown.tricks import plain
+
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 PARITY = np.uint32(0x1BD11BDA)
 MOST = 1 << 32  # numbers of one draw that one word can count
@@ -47,7 +49,7 @@ def _numbered(shape: tuple[int, ...]) -> jax.Array:
 
 
 def _here() -> bool:
-    return jax.default_backend() == "cpu"  # for a GPU JAX writes the rounds out itself
+    return jax.default_backend() == "cpu" and not plain()  # for a GPU JAX writes the rounds out itself
 
 
 def _random_bits(key: jax.Array, bit_width: int, shape: tuple[int, ...]) -> jax.Array:
