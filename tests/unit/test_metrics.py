@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from showdown.analysis.build_table import build_table
-from showdown.analysis.request import Request
 from showdown.analysis.selection import select
+from showdown.analysis.table import TableRequest
 from showdown.basics.errors import UsageError
 from showdown.bench import table_file
 from showdown.bench.store import Store
@@ -199,7 +199,7 @@ def test_one_object_makes_a_metric_in_the_loop(monkeypatch):
 
 def test_one_object_makes_a_metric_in_tables_and_json(toy_store):
     selection = select(Store(toy_store).frame())
-    table = build_table(selection, Request(metric=TOY.name, sort="wheel-0.5", rank=True))
+    table = build_table(selection, TableRequest(metric=TOY.name, sort="wheel-0.5", rank=True))
     assert table.policies == ["LinPost", "Uniform"]  # 8 of 5: the larger is the better
     assert "LinPost        1.0*  160.00 ± 20.00*" in text.write(table)
     rows = json_format.value(table)["rows"]
@@ -207,7 +207,7 @@ def test_one_object_makes_a_metric_in_tables_and_json(toy_store):
         ("LinPost", 160),
         ("Uniform", 100),
     }
-    assert "8.0 ± 1.0*" in text.write(build_table(selection, Request(metric=TOY.name, absolute=True)))
+    assert "8.0 ± 1.0*" in text.write(build_table(selection, TableRequest(metric=TOY.name, absolute=True)))
 
 
 def test_one_object_makes_a_metric_on_the_page(toy_store):
@@ -236,7 +236,7 @@ def test_a_store_from_before_rewards_is_whole(name):
     assert frame["cumulative"].notna().all()
     cells = frame["cell"].nunique()
     with pytest.raises(UsageError, match=f"{cells} cells were played before `reward` was kept"):
-        build_table(select(frame), Request(metric="reward"))
+        build_table(select(frame), TableRequest(metric="reward"))
     page = collect(OLD_STORES / name, command="")
     assert [metric["name"] for metric in page["metrics"]] == ["cumulative", "simple", "time"]
     assert f"{cells} cells were played before `reward` was kept" in " ".join(page["notes"])

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from showdown.analysis.facts import Facts
-from showdown.analysis.measured import measured
-from showdown.analysis.summary import BASELINE, summarise
+from showdown.analysis.compare_trials import ALPHA, difference, values_of
+from showdown.analysis.play_details import DetailsByCell
+from showdown.analysis.summary import BASELINE, cells_with_metric, summarise
 from showdown.analysis.validity import catching_up, cautions
-from showdown.analysis.with_best import ALPHA, difference, values_of
 from showdown.basics.errors import UsageError
 from showdown.metrics import MAIN, metric_named
 
@@ -90,12 +89,14 @@ def _on_one(found: HeadToHead, one: OnProblem) -> str:
     return f"{one.better} is better than {other} on {one.problem} ({found.first}: {number}; {trials})."
 
 
-def head_to_head(frame: pd.DataFrame, facts: Facts, first: str, second: str, metric: str = MAIN) -> HeadToHead:
+def head_to_head(
+    frame: pd.DataFrame, details: DetailsByCell, first: str, second: str, metric: str = MAIN
+) -> HeadToHead:
     """From cells that `selection.select` chose. Wins, ties and losses count problems by their intervals."""
     asked = metric_named(metric)
     if asked.cell:
         raise UsageError(f"{asked.title} has one number per cell, so there is no interval to compare by")
-    held = measured(frame, asked).frame
+    held = cells_with_metric(frame, asked).frame
     both = held[held["policy"].isin([first, second])]
     shared = [str(name) for name, group in both.groupby("problem", sort=False) if group["policy"].nunique() == 2]
     if not shared:
@@ -117,7 +118,7 @@ def head_to_head(frame: pd.DataFrame, facts: Facts, first: str, second: str, met
         mean=mean,
         low=low,
         high=high,
-        warnings=tuple(map(str, _warnings(both[both["problem"].isin(shared)], facts, parts, first, second))),
+        warnings=tuple(map(str, _warnings(both[both["problem"].isin(shared)], details, parts, first, second))),
     )
 
 
@@ -179,11 +180,13 @@ def _overall(
     return float(np.mean(means)), float(low), float(high)
 
 
-def _warnings(rows: pd.DataFrame, facts: Facts, parts: Iterable[OnProblem], first: str, second: str) -> list[Any]:
-    doubts: list[Any] = cautions(rows, facts)
+def _warnings(
+    rows: pd.DataFrame, details: DetailsByCell, parts: Iterable[OnProblem], first: str, second: str
+) -> list[Any]:
+    doubts: list[Any] = cautions(rows, details)
     for part in parts:
         if part.better is not None:
             other = second if part.better == first else first
-            crossing = catching_up(rows[rows["problem"] == part.problem], facts, part.better, [other])
+            crossing = catching_up(rows[rows["problem"] == part.problem], details, part.better, [other])
             doubts = [*([crossing] if crossing.items else []), *doubts]
     return doubts

@@ -1,22 +1,29 @@
-"""A table as text in places: which number goes where, with how many decimals, and which is the best."""
+"""A table as text in places: which number goes where, with how many decimals, and which is the best.
+
+Also what formats with one line per policy share, and the cells that were tried and are not done, which are never
+dropped silently.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
+from showdown.analysis.published import AGREES, DIFFERS, NOISY
 from showdown.analysis.table import RANK, Table
 from showdown.basics.text import one_line
+from showdown.bench.record import Record
 from showdown.metrics import COMMONEST
 
 _PAPER_COLUMNS = ["paper_mean", "paper_sem", "agrees", "z", "finding"]
 
 
 @dataclass(frozen=True)
-class Entry:
+class GridEntry:
     """What stands in one place of the grid. An empty `ours` means that there is no such cell."""
 
     ours: str = ""
@@ -29,7 +36,7 @@ class Entry:
 @dataclass(frozen=True)
 class Grid:
     headings: list[str]  # one per problem
-    body: list[tuple[str, list[Entry]]]  # policy and its entries, and last the reference, where there is one
+    body: list[tuple[str, list[GridEntry]]]  # policy and its entries, and last the reference, where there is one
 
 
 def grid(table: Table, plus_minus: str = " ± ") -> Grid:
@@ -40,12 +47,12 @@ def grid(table: Table, plus_minus: str = " ± ") -> Grid:
     units = table.rows.drop_duplicates("problem").set_index("problem")["unit"]
     several = units.drop(index=RANK, errors="ignore").nunique() > 1
 
-    def entry(row: dict[str, Any] | None, is_policy: bool = True) -> Entry:
+    def entry(row: dict[str, Any] | None, is_policy: bool = True) -> GridEntry:
         if row is None:
-            return Entry()
+            return GridEntry()
         places = _decimals(table, row)
         paper = _number(row.get("paper_mean", math.nan), row.get("paper_sem", math.nan), places, plus_minus)
-        return Entry(
+        return GridEntry(
             ours=_number(row["mean"], row["sem"], places, plus_minus),
             best=is_policy and is_best(table, row),
             paper=paper,
@@ -141,3 +148,50 @@ def _not_shown_lines(table: Table) -> list[str]:
         + (f", {cell['reason']}" if cell.get("reason") else "")
         for cell in table.not_shown
     ]
+
+
+Cell = Callable[[GridEntry], str]  # how a format writes one number
+
+BEST = "best, or cannot be told from the best"
+
+
+def mark(entry: GridEntry) -> str:
+    """Whether a number agrees with the paper's."""
+    return " ≠" if entry.not_compared else {AGREES: " ✓", DIFFERS: " ✗", NOISY: " ≈", None: ""}[entry.finding]
+
+
+def legend(table: Table, sign: str) -> str:
+    """What the marks mean; empty where there are none."""
+    parts = [f"{sign} {BEST}"] if any(table.best.values()) else []
+    if table.is_compared:
+        parts.append("✓ agrees with the paper, ✗ does not, ≈ too noisy to tell, ≠ not compared (other number of steps)")
+    return "; ".join(parts)
+
+
+def lines(table: Table, content: Grid, escape: Callable[[str], str], ours: Cell, paper: Cell) -> list[list[str]]:
+    """The heading and a line per policy; a column of the paper's numbers beside each of ours when they are compared."""
+    beside = [paper] if table.is_compared else []
+    return [
+        ["policy", *(part for heading in content.headings for part in [escape(heading), *["paper"] * len(beside)])],
+        *(
+            [escape(policy), *(write(entry) for entry in entries for write in [ours, *beside])]
+            for policy, entries in content.body
+        ),
+    ]
+
+
+_IDENTITY = ("policy", "problem", "horizon", "seed", "trials")
+
+
+def unfinished(records: list[Record]) -> list[dict[str, Any]]:
+    """What was tried, with status and reason, unless a twin made by another version is done."""
+    done = {_identity(record) for record in records if record.is_done}
+    return [
+        {name: getattr(record, name) for name in (*_IDENTITY, "cell", "status", "reason")}
+        for record in records
+        if not record.is_done and _identity(record) not in done
+    ]
+
+
+def _identity(record: Record) -> tuple[Any, ...]:
+    return tuple(getattr(record, name) for name in _IDENTITY)

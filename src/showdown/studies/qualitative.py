@@ -25,7 +25,7 @@ from showdown.policies import policies
 from showdown.protocol.keys import named_key, role_key
 from showdown.protocol.policy import History, Policy, State, Thompson
 from showdown.protocol.problem import ProblemSpec
-from showdown.studies.settings import Settings
+from showdown.studies.shared import Settings
 
 WANTED = (
     *("GP", "SparseGP", "RMS", "ConstSGD", "SGFS", "BBB"),
@@ -52,7 +52,7 @@ class Points(NamedTuple):
         return self.contexts[step], self.actions[step], self.rewards[step]
 
 
-class ValueThompson(NamedTuple):
+class DrawnValues(NamedTuple):
     mean: np.ndarray  # (grid, num_actions)
     deviation: np.ndarray  # (grid, num_actions)
 
@@ -62,7 +62,7 @@ class LearnedFunctions:
     grid: np.ndarray  # (grid,) the inputs at which beliefs were drawn
     truth: np.ndarray  # (grid, num_actions)
     points: Points  # what every method learned from
-    beliefs: dict[str, ValueThompson]  # by policy
+    beliefs: dict[str, DrawnValues]  # by policy
 
 
 def run(settings: Settings) -> LearnedFunctions:
@@ -104,7 +104,7 @@ def sized(policy: Policy, full: bool) -> Policy:
     return override(policy, {name: value for name, value in changes.items() if name in fields})
 
 
-def believe(policy: Policy, points: Points, grid: np.ndarray, seed: int) -> ValueThompson:
+def believe(policy: Policy, points: Points, grid: np.ndarray, seed: int) -> DrawnValues:
     """Let the policy learn from the points, then draw from its belief at every x of the grid."""
     assert isinstance(policy, Thompson)
     key = named_key(seed, "qualitative")
@@ -127,7 +127,7 @@ def believe(policy: Policy, points: Points, grid: np.ndarray, seed: int) -> Valu
             state = retrain(policy, jax.random.fold_in(role_key(key, "retrain"), number), state)
             moved.append(np.asarray(draws(policy, state, draw_key[None]))[0])
         values = np.stack(moved)
-    return ValueThompson(values.mean(axis=0), values.std(axis=0))
+    return DrawnValues(values.mean(axis=0), values.std(axis=0))
 
 
 def learn(policy: Policy, points: Points, key: jax.Array) -> State:

@@ -54,10 +54,10 @@ def figure_command(
     path = out or Path(f"{name}.png")
 
     from showdown.report.drawing import style
-    from showdown.report.drawing.figure import Request
+    from showdown.report.drawing.figure import FigureRequest
 
     style.check_suffix(path)
-    request = Request(
+    request = FigureRequest(
         directory=directory,
         full=full,
         seed=seed or 0,

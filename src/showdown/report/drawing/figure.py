@@ -1,4 +1,4 @@
-"""What a figure is: a sentence about it, the options it reads, and the function that draws it."""
+"""What a figure is: a sentence about it, the options it reads, the function that draws it, and the cells it draws."""
 
 from __future__ import annotations
 
@@ -6,16 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from showdown.studies.settings import Settings
+from showdown.analysis.selection import Selection, select
+from showdown.basics.errors import UsageError
+from showdown.bench.store import Store
+from showdown.studies.shared import Settings
 
 if TYPE_CHECKING:
     import matplotlib.figure
+
 
 NOT_IN_THE_PAPER = 100
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Settings):
+class FigureRequest(Settings):
     """What a person asked a figure to show. A figure that runs a study hands it on: a request is also its settings."""
 
     policies: list[str] | None = None  # None: the figure's own choice
@@ -28,6 +32,18 @@ class Figure:
     """A module of `report/figures` defines one as `FIGURE`; the module's name is the name of the figure."""
 
     summary: str  # one sentence for `showdown figure --list`
-    draw: Callable[[Request], matplotlib.figure.Figure]
-    options: tuple[str, ...] = ()  # fields of Request that it reads, besides the folder; others are refused
+    draw: Callable[[FigureRequest], matplotlib.figure.Figure]
+    options: tuple[str, ...] = ()  # fields of FigureRequest that it reads, besides the folder; others are refused
     place: int = NOT_IN_THE_PAPER  # where it is listed: its place among the paper's figures
+
+
+def selected(request: FigureRequest, store: Store | None = None) -> Selection:
+    """One cell per (policy, problem), as the tables choose; a figure that reads curves too passes its own store."""
+    store = store or Store(request.directory)
+    frame = store.frame()
+    for warning in store.warnings:
+        request.warn(warning)
+    if frame.empty:
+        where = request.directory
+        raise UsageError(f"{where} holds no finished cell to draw; `showdown run --out {where}` makes some")
+    return select(frame)

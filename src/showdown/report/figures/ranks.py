@@ -16,9 +16,8 @@ from showdown.analysis.ranks import ranks
 from showdown.analysis.summary import summarise
 from showdown.basics.errors import UsageError
 from showdown.report.drawing import style
-from showdown.report.drawing.figure import Figure, Request
-from showdown.report.drawing.regret_axis import trials_of
-from showdown.report.drawing.stored_cells import selected
+from showdown.report.drawing.figure import Figure, FigureRequest, selected
+from showdown.report.drawing.style import trials_of
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 BOX = "#E3ECF3"
 
 
-def draw(request: Request) -> matplotlib.figure.Figure:
+def draw(request: FigureRequest) -> matplotlib.figure.Figure:
     each, counted = ranked(request)
     means = each.groupby("policy")["rank"].mean().sort_values(kind="stable", ascending=False)
     figure = style.new_figure(7.0, 1.15 + 0.135 * len(means))
@@ -69,7 +68,7 @@ def _legend() -> list[Any]:
     ]
 
 
-def ranked(request: Request) -> tuple[pd.DataFrame, str]:
+def ranked(request: FigureRequest) -> tuple[pd.DataFrame, str]:
     """policy, problem, rank, of the policies asked for, each ranked among all of them; and the number of trials."""
     counted = "means of 50 trials, as published"
     if request.published:

@@ -6,8 +6,7 @@ import textwrap
 
 from showdown.analysis.table import Table
 from showdown.basics.text import one_line
-from showdown.report.grid import footer, grid
-from showdown.report.lines import legend, mark
+from showdown.report.grid import footer, grid, legend, mark
 
 
 def write(table: Table, width: int | None = None) -> str:

@@ -6,8 +6,8 @@ problems. A policy counts as behind only where all three say so:
 - Friedman's test finds a difference between the policies at all (for three or more);
 - Wilcoxon's signed-rank test of this policy and the best, over problems. It looks at the two alone, so it does not
   depend on which others were played, as tests of mean ranks do (Benavoli, Corani, Mangili 2016). The best was chosen
-  from the same data, so p-values are multiplied by the number of others: as on one problem (`with_best.py`), the truly
-  best policy is called behind with a probability of at most 5 %, whichever was picked. Holm's steps would not do;
+  from the same data, so p-values are multiplied by the number of others: as on one problem (`compare_trials.py`), the
+  truly best policy is called behind with a probability of at most 5 %, whichever was picked. Holm's steps would not do;
 - the paired bootstrap, which draws problems and, within each, the trials that all policies share, gives an interval of
   the difference of mean ranks that does not contain 0.
 
@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from showdown.analysis.compare import friedman
-from showdown.analysis.with_best import ALPHA, values_of
+from showdown.analysis.compare_trials import ALPHA, values_of
 
 RESAMPLES = 1000
 
@@ -42,7 +42,7 @@ class RankDifference:
 
 
 @dataclass(frozen=True)
-class OverProblems:
+class RankComparison:
     best: str
     rank: float
     low: float  # 95 % interval of the bootstrap
@@ -54,13 +54,13 @@ class OverProblems:
     differences: dict[str, RankDifference]  # the nearest first
 
 
-def over_problems(
+def compare_mean_ranks(
     frame: pd.DataFrame,
     column: str,
     smaller_is_better: bool,
     scales: Mapping[str, float] | None = None,
     seed: int = 0,
-) -> OverProblems:
+) -> RankComparison:
     """Of a frame in which every policy played every problem, at least two of each.
 
     `scales` gives, by problem, what brings its values to a common unit; without, Wilcoxon's test is of ranks.
@@ -92,7 +92,7 @@ def over_problems(
     nearest = max(found.p_value for found in differences.values())
     p_value, test = (overall, "Friedman's test") if overall >= ALPHA else (nearest, "Wilcoxon's test")
     ranks = {str(name): float(mean_rank[name]) for name in order}
-    return OverProblems(best, ranks[best], float(low), float(high), p_value, test, share, ranks, differences)
+    return RankComparison(best, ranks[best], float(low), float(high), p_value, test, share, ranks, differences)
 
 
 def _ranks(

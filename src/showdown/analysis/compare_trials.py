@@ -117,7 +117,7 @@ def interval(values: pd.Series, is_share: bool = False) -> tuple[float, float]:
     return (max(low, 0.0), min(high, 1.0)) if is_share else (low, high)
 
 
-def with_best(values: pd.DataFrame, smaller_is_better: bool) -> tuple[str, dict[str, Difference]]:
+def compare_with_best(values: pd.DataFrame, smaller_is_better: bool) -> tuple[str, dict[str, Difference]]:
     """The policy with the best mean, and the difference of every other one to it, the nearest first."""
     worse = 1 if smaller_is_better else -1
     best = str((worse * values.mean()).idxmin())

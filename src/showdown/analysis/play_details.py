@@ -15,7 +15,7 @@ QUARTERS = 4
 
 
 @dataclass(frozen=True)
-class Fact:
+class PlayDetails:
     """About one cell."""
 
     hardware: str
@@ -26,21 +26,21 @@ class Fact:
     quarters: np.ndarray | None  # (trials, 4) regret in each quarter of the trial; None: too few checkpoints
 
 
-Facts = dict[str, Fact]  # by cell
+DetailsByCell = dict[str, PlayDetails]  # by cell
 
 
-def facts_of(store: Reader, records: Iterable[Record], cells: Iterable[str]) -> Facts:
+def play_details(store: Reader, records: Iterable[Record], cells: Iterable[str]) -> DetailsByCell:
     """Of the named cells, which must be done and readable."""
     wanted = set(cells)
-    found: Facts = {}
+    found: DetailsByCell = {}
     for record in records:
         if record.cell in wanted and record.cell not in found and record.is_done:
-            found[record.cell] = _fact(store, record)
+            found[record.cell] = _details(store, record)
     return found
 
 
-def _fact(store: Reader, record: Record) -> Fact:
-    return Fact(
+def _details(store: Reader, record: Record) -> PlayDetails:
+    return PlayDetails(
         hardware=", ".join(f"{name} {value}" for name, value in record.hardware.items()),
         concurrent=record.concurrent,
         rows=record.rows,
