@@ -22,7 +22,7 @@ from showdown.metrics import COMMONEST, METRICS
 from showdown.report.formats import FORMATS, latex, load, markdown, text
 from showdown.report.formats import csv as csv_format
 from showdown.report.formats import json as json_format
-from showdown.report.grid import grid, records
+from showdown.report.grid import footer_lines, grid, records
 
 NASTY = r"a_b|c&d%<e>\f*[g=1]"
 
@@ -304,6 +304,29 @@ def test_notes_say_what_was_left_out_and_what_is_not_as_in_the_paper(frame, fram
     )
     assert short.agreement["agreement"] == {"agree": 0, "noisy": 0, "compared": 0}
     assert " ≠" in text.write(short)
+
+
+def test_each_line_below_a_table_has_the_kind_that_colours_it(frame, frame_of):
+    """Whatever its words are: a caution is a caution, and the verdict and the count of agreement are not."""
+    more = frame_of({("LinPost", "digits"): [1, 2], ("LinGreedy", "digits"): [2, 4]})  # without Uniform
+    table = build_table(select(pd.concat([frame, more], ignore_index=True)), TableRequest(source="paper", rank=True))
+    table.not_shown.append(
+        {"policy": "A", "problem": "x", "horizon": 9, "trials": 1, "seed": 0, "status": "failed", "reason": ""}
+    )
+    kinds = {line.text.split()[0]: line.kind for line in footer_lines(table)}
+    assert table.verdict is not None
+    assert kinds == {
+        table.verdict.sentence.split()[0]: "note",
+        "fewer": "caution",
+        "no": "caution",
+        "ranked": "caution",
+        "mean": "note",
+        "not": "caution",
+        "agreement:": "note",
+    }
+    written = text.parts(table, width=40)
+    assert [part.kind for part in written] == ["table", *(line.kind for line in footer_lines(table))]
+    assert "\n".join(part.text for part in written) == text.write(table, width=40)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from showdown.analysis.judge import judge
 from showdown.analysis.notes import Absent, LeftOut, NoBaseline, Note, OtherHorizon, RankedOver, merged
 from showdown.analysis.play_details import DetailsByCell
 from showdown.analysis.published import ABSOLUTE_SOURCES, HORIZONS, RANKED_PROBLEMS, against, layout, published
-from showdown.analysis.ranks import coverage, rank_rows
+from showdown.analysis.ranks import RANK, coverage, rank_rows
 from showdown.analysis.selection import Selection, in_order
 from showdown.analysis.summary import (
     cells_with_metric,
@@ -20,7 +20,7 @@ from showdown.analysis.summary import (
     summarise,
     summarise_commonest,
 )
-from showdown.analysis.table import RANK, Table, TableRequest
+from showdown.analysis.table import Table, TableRequest
 from showdown.analysis.validity import cautions, with_times
 from showdown.analysis.verdict import Verdict
 from showdown.basics.errors import UsageError

@@ -9,7 +9,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
+
+NOTE, CAUTION = "note", "caution"  # kinds: a caution is shown in colour on a terminal
 
 LEFT_OUT = {  # why one of several cells of a (policy, problem) is not shown
     "data": "the name stands for other data now; only its newest cells are shown",
@@ -25,6 +27,7 @@ class Note(ABC):
     """Notes of one kind that differ in their items alone are one note about all of these."""
 
     items: tuple[Any, ...]
+    kind: ClassVar[str] = NOTE
 
     @abstractmethod
     def __str__(self) -> str:
@@ -59,6 +62,7 @@ class NoBaseline(Note):
     """items: problems on which numbers could not be divided by those of the baseline."""
 
     policy: str
+    kind: ClassVar[str] = CAUTION
 
     def __str__(self) -> str:
         return f"no usable {self.policy} on {', '.join(self.items)}: absolute numbers there, not % of {self.policy}"
@@ -67,6 +71,8 @@ class NoBaseline(Note):
 @dataclass(frozen=True)
 class OtherHorizon(Note):
     """items: (problem, steps, the paper's steps)."""
+
+    kind: ClassVar[str] = CAUTION
 
     def __str__(self) -> str:
         return "not compared with the paper (≠), which played another number of steps: " + ", ".join(
@@ -134,7 +140,9 @@ def _named(texts: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Caution(Note):
-    """A note that a verdict repeats."""
+    """A note on what makes a comparison doubtful; a verdict repeats it."""
+
+    kind: ClassVar[str] = CAUTION
 
 
 @dataclass(frozen=True)

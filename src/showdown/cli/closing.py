@@ -36,4 +36,4 @@ def print_table(table: Table) -> None:
     """As text that fits the terminal, with colours there; plain elsewhere."""
     from showdown.report.formats import text
 
-    console.data_table(text.write(table, console.width()))
+    console.data_table(text.parts(table, console.width()))

@@ -9,16 +9,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
+from showdown.analysis.notes import CAUTION, NOTE
 from showdown.analysis.published import AGREES, DIFFERS, NOISY
-from showdown.analysis.table import RANK, Table
+from showdown.analysis.ranks import RANK
+from showdown.analysis.table import Table
 from showdown.basics.text import one_line
 from showdown.bench.record import Record
 from showdown.metrics import COMMONEST
 
+TABLE = "table"  # the kind of a part that holds numbers and marks; the others are kinds of notes
 _PAPER_COLUMNS = ["paper_mean", "paper_sem", "agrees", "z", "finding"]
 
 
@@ -119,14 +122,32 @@ def _plain(name: str, value: Any) -> Any:
     return int(value) if name in ("horizon", "seed", "trials") else value
 
 
+class Line(NamedTuple):
+    """A part of a written table; a terminal colours it by its kind."""
+
+    text: str
+    kind: str  # TABLE, NOTE or CAUTION
+
+
 def footer(table: Table) -> list[str]:
     """What a reader must know besides the numbers: the verdict first, the count of agreement last."""
-    judged = [table.verdict.sentence, *table.verdict.warnings] if table.verdict is not None else []
-    # a note about all cells shown says more than the verdict's warning of the same kind: one line for both
-    notes = {str(note).partition(":")[0]: str(note) for note in table.notes}
-    judged = [notes.get(line.partition(":")[0], line) for line in judged]
-    lines = [*dict.fromkeys([*judged, *map(str, table.notes)]), *_not_shown_lines(table)]
-    return [*lines, _agreement_line(table)] if table.is_compared else lines
+    return [line.text for line in footer_lines(table)]
+
+
+def footer_lines(table: Table) -> list[Line]:
+    """The sentences of `footer`, each with its kind."""
+    kinds: dict[str, str] = {}
+    if table.verdict is not None:
+        # a note about all cells shown says more than the verdict's warning of the same kind: one line for both
+        notes = {str(note).partition(":")[0]: str(note) for note in table.notes}
+        said = [(table.verdict.sentence, NOTE), *((warning, CAUTION) for warning in table.verdict.warnings)]
+        for sentence, kind in said:
+            kinds.setdefault(notes.get(sentence.partition(":")[0], sentence), kind)
+    for note in table.notes:
+        kinds.setdefault(str(note), note.kind)
+    lines = [Line(text, kind) for text, kind in kinds.items()]
+    lines += [Line(text, CAUTION) for text in _not_shown_lines(table)]
+    return [*lines, Line(_agreement_line(table), NOTE)] if table.is_compared else lines
 
 
 def _agreement_line(table: Table) -> str:

@@ -158,8 +158,10 @@ def _print(table: Table, output: str) -> None:
     from showdown.report.grid import footer
 
     form = formats.load(output)
-    write = console.data_table if output == "text" else console.data
-    write(form.write(table, console.width()))
+    if output == "text":
+        console.data_table(form.parts(table, console.width()))
+    else:
+        console.data(form.write(table, console.width()))
     if getattr(form, "NOTES_APART", False):
         for line in footer(table):
             console.warn(line)

@@ -12,10 +12,10 @@ from showdown.analysis.compare import pareto_front, stuck_share
 from showdown.analysis.notes import Note
 from showdown.analysis.play_details import play_details
 from showdown.analysis.published import SOURCES, published
-from showdown.analysis.ranks import comparable, ranks
+from showdown.analysis.ranks import RANK, comparable, ranks
 from showdown.analysis.selection import Selection
 from showdown.analysis.summary import cells_with_metric, per_trial, summarise, summarise_commonest
-from showdown.analysis.table import RANK, Table, TableRequest
+from showdown.analysis.table import Table, TableRequest
 from showdown.analysis.validity import cautions, with_times
 from showdown.basics.errors import UsageError
 from showdown.bench.record import Record
