@@ -11,10 +11,10 @@ from showdown.analysis.notes import (
     Bending,
     CatchingUp,
     FewTrials,
+    LongWarmUp,
     ShortHorizon,
     UnequalCoverage,
     UnsharedProblems,
-    WarmUp,
 )
 from showdown.analysis.play_details import PlayDetails, play_details
 from showdown.analysis.selection import select
@@ -50,7 +50,7 @@ def test_each_doubt_is_found(frame_of):
     frame = frame_of({("A", "x"): [1, 2, 3], ("B", "x"): [1, 2, 3], ("B", "y"): [1, 2, 3], ("C", "y"): [1, 2, 3]})
     details = {cell: detail(rows=400, warm_up=25, quarters=noisy(99, 60, 40, 20)) for cell in frame["cell"]}
     found = cautions(frame, details)
-    assert kinds(found) == {ShortHorizon, Bending, WarmUp, FewTrials, UnequalCoverage, UnsharedProblems}
+    assert kinds(found) == {ShortHorizon, Bending, LongWarmUp, FewTrials, UnequalCoverage, UnsharedProblems}
     told = "\n".join(map(str, found))
     assert "not played to the end: x (100 of 400 steps), y (100 of 400 steps)" in told
     assert "A on x (25 of 100)" in told

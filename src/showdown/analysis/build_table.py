@@ -29,7 +29,7 @@ from showdown.metrics.metric import Metric
 
 
 def build_table(selection: Selection, request: TableRequest, details: DetailsByCell | None = None) -> Table:
-    """`details` are about the cells of the selection, for notes on what makes comparisons doubtful."""
+    """The table of a selection; `details` are about its cells, for notes on what makes comparisons doubtful."""
     metric = metric_named(request.metric)
     frame, notes = _usable(selection, request, metric, details)
     shown = frame[request.shows(frame)]
@@ -63,7 +63,7 @@ def build_table(selection: Selection, request: TableRequest, details: DetailsByC
 def _judged(
     table: Table, shown: pd.DataFrame, request: TableRequest, details: DetailsByCell | None, over: list[str]
 ) -> Table:
-    """With the verdict about what is shown, every tie for the best marked, and notes on what is doubtful."""
+    """The table with the verdict about what is shown, every tie for the best marked, and notes on what is doubtful."""
 
     def about(problems: list[str] | None) -> Verdict:
         return judge(shown, details or {}, request.metric, expected=request.expected, problems=problems)
@@ -122,7 +122,7 @@ def _ordered(finished: pd.Series, asked: list[str] | None, known: Iterable[str])
 
 
 def _sorted(table: Table, sort: str) -> list[str]:
-    """Best first; policies without a number there come last, in their order."""
+    """The policies, the best first; those without a number come last, in their order."""
     problem = RANK if sort == "rank" else sort
     by = table.rows[table.rows["problem"] == problem].set_index("policy")["mean"]
     if by.empty:

@@ -32,7 +32,7 @@ RESAMPLES = 1000
 
 @dataclass(frozen=True)
 class RankDifference:
-    """Of the mean ranks of a policy and the best one; positive where the policy is worse."""
+    """The mean rank of a policy minus that of the best one; positive where the policy is worse."""
 
     mean: float
     low: float
@@ -43,6 +43,8 @@ class RankDifference:
 
 @dataclass(frozen=True)
 class RankComparison:
+    """The policy with the best mean rank, and how the others compare with it."""
+
     best: str
     rank: float
     low: float  # 95 % interval of the bootstrap
@@ -61,7 +63,7 @@ def compare_mean_ranks(
     scales: Mapping[str, float] | None = None,
     seed: int = 0,
 ) -> RankComparison:
-    """Of a frame in which every policy played every problem, at least two of each.
+    """Compare policies by their mean ranks. Every policy of the frame played every problem, at least two of each.
 
     `scales` gives, by problem, what brings its values to a common unit; without, Wilcoxon's test is of ranks.
     """
@@ -117,7 +119,7 @@ def _ranks(
 
 
 def _scaled_means(frame: pd.DataFrame, column: str, scales: Mapping[str, float]) -> pd.DataFrame:
-    """(problems, policies)."""
+    """The mean of every cell in the common unit, (problems, policies)."""
     means = frame.groupby(["problem", "policy"])[column].mean().unstack()
     return means.mul(pd.Series(scales), axis=0)
 
@@ -143,7 +145,7 @@ def signed_rank(differences: np.ndarray) -> float:
 
 @functools.lru_cache(maxsize=100)
 def _chance_of_sums(ranks: tuple[int, ...]) -> np.ndarray:
-    """Of every sum of the ranks of positive differences, if each sign is a coin's."""
+    """The probability of every sum of the ranks of positive differences, if each sign is a coin's."""
     chance = np.ones(1)
     for rank in ranks:
         chance = (np.pad(chance, (0, rank)) + np.pad(chance, (rank, 0))) / 2
@@ -151,5 +153,5 @@ def _chance_of_sums(ranks: tuple[int, ...]) -> np.ndarray:
 
 
 def problems_needed(policies: int) -> int:
-    """With fewer problems not even a policy that is best on all of them could be told from the others."""
+    """The fewest problems on which a policy that is best on all of them can be told from the others."""
     return math.ceil(math.log2(2 * (policies - 1) / ALPHA))

@@ -34,7 +34,7 @@ def judge(
     problems: Sequence[str] | None = None,
     decide_seconds: Mapping[str, float] | None = None,
 ) -> Verdict:
-    """Of cells that `selection.select` chose; over `problems`, or all that the frame holds.
+    """The verdict, with warnings, about cells that `selection.select` chose, over `problems` or all of the frame.
 
     The cheapest is the fastest to play or, where `decide_seconds` has it by policy, the fastest to decide.
     """
@@ -56,7 +56,7 @@ def judge(
 
 
 def _cautions(rows: pd.DataFrame, details: DetailsByCell, found: Verdict) -> list[Caution]:
-    """About the cells that the verdict rests on, the most serious first."""
+    """What makes the verdict doubtful: cautions about the cells that it rests on, the most serious first."""
     meant = rows[rows["problem"].isin(found.problems) & ~rows["policy"].isin(found.left_out)]
     leading = meant if found.best is None else meant[meant["policy"].isin(found.ties)]
     # few trials are enough for a policy that they put clearly behind, and coverage is about all policies
@@ -81,10 +81,10 @@ def verdict(
     no_times: str = "",
     warnings: Sequence[str] = (),
 ) -> Verdict:
-    """Of the cells of a frame, one per (policy, problem) as `selection.select` chooses them.
+    """The verdict, without warnings, about a frame with one cell per (policy, problem), as `selection.select` gives it.
 
     `seconds` is the time of one step by (policy, problem), for naming the cheapest; `no_times` says why times must not
-    be compared, where they must not. `validity.judged` gives both, and the warnings.
+    be compared, where they must not. `judge` finds both, and the warnings.
     """
     asked = metric_named(metric)
     rows = frame if problems is None else frame[frame["problem"].isin(problems)]
@@ -116,6 +116,7 @@ def verdict(
 
 
 def _no_verdict(rows: pd.DataFrame, found: Coverage, metric: Metric) -> str:
+    """Why there can be no verdict; empty where there can."""
     if metric.cell:
         return "a cell has one time and no interval"
     if not found.total:
@@ -128,6 +129,7 @@ def _no_verdict(rows: pd.DataFrame, found: Coverage, metric: Metric) -> str:
 
 
 def _one_problem(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, Any]:
+    """The fields of a verdict about one problem."""
     values = values_of(rows, column)
     methods = values[[name for name in values if name not in REFERENCES]]
     worse = 1 if metric.smaller_is_better else -1
@@ -162,7 +164,7 @@ def _one_problem(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, A
 
 
 def _scale(values: pd.DataFrame, metric: Metric) -> tuple[float, str]:
-    """What numbers are multiplied by, and their unit then: relative to Uniform where it was played."""
+    """What to multiply values by, and their unit after that: % of Uniform where it was played."""
     mean = float(values[BASELINE].mean()) if metric.baseline == BASELINE and BASELINE in values else 0.0
     return (100 / mean, f"% of {BASELINE}") if mean > 0 else (1.0, metric.unit)
 
@@ -175,6 +177,7 @@ def _rival(name: str, values: pd.Series, found: Any, scale: float) -> Rival:
 
 
 def _several(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, Any]:
+    """The fields of a verdict over several problems."""
     methods = rows[~rows["policy"].isin(REFERENCES)]
     if methods["policy"].nunique() < 2:
         return {"best": None, "reason": "only one method was played on all of these problems"}
@@ -201,7 +204,7 @@ def _several(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, Any]:
 
 
 def _common_unit(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, float] | None:
-    """By problem, what makes values of different problems comparable; None where nothing does."""
+    """What brings the values of each problem to a common unit; None where nothing does."""
     problems = [str(name) for name in rows["problem"].unique()]
     if metric.is_share:
         return dict.fromkeys(problems, 1.0)
@@ -212,12 +215,13 @@ def _common_unit(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, f
 
 
 def nearest_p(rivals: Sequence[Rival]) -> float | None:
-    """That the nearest is as good as the best; None without rivals, or where one has too few trials for a p-value."""
+    """The p-value that the nearest rival is as good as the best; None without rivals, or with too few trials of one."""
     known = [rival.p_value for rival in rivals if rival.p_value is not None]
     return max(known, default=None) if len(known) == len(rivals) else None
 
 
 def how_sure(p_value: float | None, rivals: Sequence[Rival]) -> str:
+    """In words, how sure it is that the best is the best: `Verdict.sure`."""
     if not rivals:
         return "alone"
     if not all(rival.behind for rival in rivals):

@@ -133,6 +133,7 @@ NAMED = 4  # items that a sentence names; the others are counted
 
 
 def _named(texts: Iterable[str]) -> str:
+    """A list in words; a long one is cut and the rest counted."""
     each = list(dict.fromkeys(texts))
     more = f" and {len(each) - NAMED} more" if len(each) > NAMED + 1 else ""
     return ", ".join(each[:NAMED] if more else each) + more
@@ -176,7 +177,7 @@ class CatchingUp(Caution):
 
 
 @dataclass(frozen=True)
-class WarmUp(Caution):
+class LongWarmUp(Caution):
     """items: (policy, problem, steps of the warm-up, horizon)."""
 
     def __str__(self) -> str:
@@ -237,5 +238,5 @@ class NoTimes(Caution):
 
 
 def _round(steps: float) -> int:
-    """To two significant digits: it is a guess."""
+    """The number with two significant digits: it is a guess."""
     return int(float(f"{steps:.2g}"))

@@ -1,4 +1,4 @@
-"""What validity needs to know of a cell besides its metrics: where it was played, how long it could be, its curve."""
+"""How each cell was played: on what, how long it could have been, its warm-up, its speed and how its regret grew."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ QUARTERS = 4
 
 @dataclass(frozen=True)
 class PlayDetails:
-    """About one cell."""
+    """How one cell was played."""
 
     hardware: str
     concurrent: int  # other processes that played at the same time
@@ -30,7 +30,7 @@ DetailsByCell = dict[str, PlayDetails]  # by cell
 
 
 def play_details(store: Reader, records: Iterable[Record], cells: Iterable[str]) -> DetailsByCell:
-    """Of the named cells, which must be done and readable."""
+    """The details of the named cells, which must be done and readable."""
     wanted = set(cells)
     found: DetailsByCell = {}
     for record in records:
@@ -51,7 +51,7 @@ def _details(store: Reader, record: Record) -> PlayDetails:
 
 
 def _pulls(policy: Any) -> int:
-    """Of the outermost layer that has a warm-up: initial pulls per action."""
+    """The initial pulls per action of the outermost layer that has a warm-up; 0 without one."""
     if not isinstance(policy, dict):
         return 0
     own = policy.get("pulls", 0)
@@ -59,6 +59,7 @@ def _pulls(policy: Any) -> int:
 
 
 def _quarters(store: Reader, record: Record) -> np.ndarray | None:
+    """The regret of each quarter of each trial, (trials, 4); None where there are too few checkpoints."""
     table = store.trials(record)
     if table is None or "curve" not in table or len(record.checkpoints) < 2 * QUARTERS:
         return None

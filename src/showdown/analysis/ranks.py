@@ -27,6 +27,8 @@ REFERENCES = frozenset({BASELINE})
 
 
 class Coverage(NamedTuple):
+    """Policies that can be ranked, because all of them played the same problems."""
+
     policies: list[str]  # that played all of `problems`
     problems: list[str]
     played: dict[str, int]  # policy to the number of all problems that it played
@@ -38,7 +40,7 @@ class Coverage(NamedTuple):
 
 
 def coverage(cells: pd.DataFrame, references: frozenset[str] = REFERENCES) -> Coverage:
-    """From rows with policy and problem: the largest table without gaps over at least half of the problems.
+    """The largest table without gaps over at least half of the problems, found in rows with policy and problem.
 
     Half, because ranks over two problems say little, however many methods played both; where no two methods share half
     of the problems, any two. Sets of problems that are looked at: those that a method played, and what two of these
@@ -58,7 +60,7 @@ def coverage(cells: pd.DataFrame, references: frozenset[str] = REFERENCES) -> Co
 
 
 def _largest(sets: list[frozenset[str]], total: int) -> frozenset[str]:
-    """Of the problems that each method played: those of the largest table of two methods or more; may be empty."""
+    """The problems of the largest table of two methods or more, from the sets that methods played; may be empty."""
     count = Counter(sets)
     own = list(count)
     shared = (one & other for one, other in itertools.combinations(own, 2))
@@ -72,7 +74,7 @@ def _largest(sets: list[frozenset[str]], total: int) -> frozenset[str]:
 
 
 def ranks(summary: pd.DataFrame) -> pd.DataFrame:
-    """policy, problem, rank: from rows with columns policy, problem, mean, and metric if it is not a regret."""
+    """A row per cell: policy, problem, rank. The summary may lack the column metric if it is a regret."""
     upwards = metric_of(summary).smaller_is_better
     rank = summary.groupby("problem", sort=False)["mean"].rank(method="average", ascending=upwards)
     return summary[["policy", "problem"]].assign(rank=rank).dropna(subset="rank").reset_index(drop=True)
@@ -84,14 +86,14 @@ def comparable_ranks(summary: pd.DataFrame, problems: Sequence[str] = RANKED_PRO
 
 
 def comparable(summary: pd.DataFrame, problems: Sequence[str]) -> pd.DataFrame:
-    """The rows that ranks can be taken over: of policies that all played the same problems."""
+    """The rows of policies that all played the same problems, over which ranks can be taken."""
     cells = summary[summary["problem"].isin(problems)]
     found = coverage(cells)
     return cells[cells["policy"].isin(found.policies) & cells["problem"].isin(found.problems)]
 
 
 def mean_ranks(summary: pd.DataFrame, problems: Sequence[str] = RANKED_PROBLEMS) -> pd.DataFrame:
-    """policy, mean_rank, problems (how many it was taken over), for policies with a cell on at least one of them."""
+    """A row per policy with a cell on any of the problems: policy, mean_rank, problems (how many it is over)."""
     each = ranks(summary[summary["problem"].isin(problems)])
     groups = each.groupby("policy", sort=False)["rank"]
     return groups.agg(mean_rank="mean", problems="size").reset_index()

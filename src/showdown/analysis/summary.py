@@ -129,11 +129,13 @@ def time_taken(frame: pd.DataFrame, *, absolute: bool = False) -> pd.DataFrame:
 
 
 def per_trial(seconds: pd.DataFrame) -> pd.DataFrame:
-    """A summary in seconds of whole cells, as seconds of one trial, which can be compared."""
+    """A summary in seconds per trial, which can be compared, from one in seconds of whole cells."""
     return seconds.assign(mean=seconds["mean"] / seconds["trials"], unit="seconds per trial")
 
 
 class CellsWithMetric(NamedTuple):
+    """The cells that a metric can be read from."""
+
     frame: pd.DataFrame  # the rows of cells that hold the metric
     notes: list[Note]  # about the others
 
@@ -162,6 +164,8 @@ def _each(values: pd.Series) -> tuple[str, ...]:
 
 
 class Curve(NamedTuple):
+    """Cumulative regret over time: the mean over trials and its standard error at every checkpoint."""
+
     steps: np.ndarray  # (points,)
     mean: np.ndarray  # (points,)
     sem: np.ndarray  # (points,) NaN for a single trial
@@ -169,7 +173,7 @@ class Curve(NamedTuple):
 
 
 def mean_curve(steps: Sequence[int] | np.ndarray, trials: np.ndarray) -> Curve:
-    """From the curve of each trial, (trials, points)."""
+    """The mean of the curves of the trials, (trials, points)."""
     steps, trials = np.asarray(steps), np.asarray(trials, float)
     count = len(trials)
     sem = trials.std(axis=0, ddof=1) / np.sqrt(count) if count > 1 else np.full(len(steps), np.nan)
@@ -177,7 +181,7 @@ def mean_curve(steps: Sequence[int] | np.ndarray, trials: np.ndarray) -> Curve:
 
 
 def thin(curve: Curve, points: int) -> Curve:
-    """At most `points` of its points, evenly spread; the first and the last are always among them."""
+    """The curve at no more than `points` of its points, evenly spread, the first and the last included."""
     if len(curve.steps) <= points:
         return curve
     kept = np.unique(np.round(np.linspace(0, len(curve.steps) - 1, points)).astype(int))

@@ -26,7 +26,7 @@ from showdown.metrics.metric import Metric
 
 @dataclass(frozen=True, kw_only=True)
 class TableRequest:
-    """Leaving out policies or problems changes no number that remains."""
+    """What a table is to show. Leaving out policies or problems changes no number that remains."""
 
     metric: str = MAIN  # one of `METRICS`
     absolute: bool = False
@@ -51,7 +51,7 @@ class TableRequest:
 
 
 def in_layout(name: str, selection: Selection, request: TableRequest) -> tuple[Selection, TableRequest]:
-    """For one of the paper's tables: its metric and columns, and the policies that belong in it."""
+    """The selection and the request of one of the paper's tables: its metric, its columns and its policies."""
     paper = layout(name)
     finished = set(selection.frame["problem"])
     problems = [problem for problem in paper.problems if problem in finished]
@@ -79,8 +79,10 @@ def in_layout(name: str, selection: Selection, request: TableRequest) -> tuple[S
 
 
 def in_table(name: str, policy: str) -> bool:
-    """Whether a policy belongs in that table of the paper: with fields overridden where the preset does, and one that
-    the paper does not know in every table."""
+    """Whether a policy belongs in that table of the paper.
+
+    One with fields overridden belongs where its preset does, and one that the paper does not know in every table.
+    """
     return preset_of(policy) not in layout(name).elsewhere
 
 
@@ -90,6 +92,8 @@ def _no_rows() -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Table:
+    """Numbers of policies on problems, their order, and what is to be said about them."""
+
     title: str
     rows: pd.DataFrame  # a summary; with the columns of `against` when it is compared with the paper
     policies: list[str]  # every policy of the rows, in the order they are shown

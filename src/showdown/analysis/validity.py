@@ -23,11 +23,11 @@ from showdown.analysis.notes import (
     CatchingUp,
     Caution,
     FewTrials,
+    LongWarmUp,
     NoTimes,
     ShortHorizon,
     UnequalCoverage,
     UnsharedProblems,
-    WarmUp,
 )
 from showdown.analysis.play_details import QUARTERS, DetailsByCell, PlayDetails
 from showdown.analysis.published import HORIZONS
@@ -41,14 +41,14 @@ FURTHER = 3  # times the steps played: how far curves are extrapolated where not
 
 
 def cautions(frame: pd.DataFrame, details: DetailsByCell | None = None) -> list[Caution]:
-    """About the cells of a frame, one per (policy, problem); without details only what the frame says."""
+    """What makes a frame with one cell per (policy, problem) doubtful; without details only what the frame says."""
     cells = _cells(frame)
     found = _about_play(cells, details) if details is not None else []
     return [*found, *(caution for caution in (_few_trials(cells), *_unequal(cells)) if caution.items)]
 
 
 def about_play(frame: pd.DataFrame, details: DetailsByCell) -> list[Caution]:
-    """About how the cells were played, each by itself."""
+    """Cautions about how the cells were played, each by itself."""
     return _about_play(_cells(frame), details)
 
 
@@ -58,10 +58,12 @@ def _about_play(cells: list[dict[str, Any]], details: DetailsByCell) -> list[Cau
 
 
 def few_trials(frame: pd.DataFrame) -> Caution:
+    """The cells with too few trials for small differences to show."""
     return _few_trials(_cells(frame))
 
 
 def unequal_coverage(frame: pd.DataFrame) -> list[Caution]:
+    """The policies that are not ranked, and the problems that are left out of the ranks."""
     return _unequal(_cells(frame))
 
 
@@ -97,6 +99,7 @@ def _bending(cells: list[dict[str, Any]], details: DetailsByCell) -> Caution:
 
 
 def is_bending(quarters: np.ndarray | None) -> bool:
+    """Whether the last quarter lost clearly less than the one before; `quarters` is (trials, 4) regret."""
     if quarters is None:
         return False
     before, last = quarters[:, -2], quarters[:, -1]
@@ -104,7 +107,7 @@ def is_bending(quarters: np.ndarray | None) -> bool:
 
 
 def _p_value(differences: np.ndarray) -> float:
-    """One-sided, that the mean is not positive; 1 for fewer than two differences."""
+    """The one-sided p-value that the mean is not positive; 1 for fewer than two differences."""
     from scipy import special
 
     count = len(differences)
@@ -117,7 +120,7 @@ def _p_value(differences: np.ndarray) -> float:
 
 def _warm_up(cells: list[dict[str, Any]], details: DetailsByCell) -> Caution:
     pulls = {cell["cell"]: details[cell["cell"]].warm_up for cell in cells if cell["cell"] in details}
-    return WarmUp(
+    return LongWarmUp(
         tuple(
             (cell["policy"], cell["problem"], min(pulls[cell["cell"]], int(cell["horizon"])), int(cell["horizon"]))
             for cell in cells
@@ -132,7 +135,7 @@ def _few_trials(cells: list[dict[str, Any]]) -> Caution:
 
 
 def _unequal(cells: list[dict[str, Any]]) -> list[Caution]:
-    """Which policies are not ranked, and over which problems nobody is."""
+    """Cautions about policies that are not ranked, and about problems that are left out of the ranks."""
     if not cells:
         return []
     found = coverage(pd.DataFrame(cells))

@@ -32,7 +32,7 @@ class Rival:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """JSON-able by `to_json`; `sentence` says it in plain English."""
+    """Who is best, and how sure that is. `sentence` says it in plain English, `to_json` as plain data."""
 
     metric: str
     title: str  # of the metric, as a sentence says it
@@ -105,7 +105,7 @@ def _sentence(verdict: Verdict) -> str:
 
 
 def listed(names: list[str], most: int = NAMED) -> str:
-    """A, B and C; a long list is cut and the rest counted."""
+    """The names as `A, B and C`; a long list is cut and the rest counted."""
     if len(names) > most + 1:
         names = [*names[:most], f"{len(names) - most} others"]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
@@ -126,7 +126,7 @@ def _unit(verdict: Verdict) -> str:
 
 
 def _number(value: float | None, unit: str) -> str:
-    """Per cent and ranks to two decimals, shares to four, so that the ends of an interval have as many as the mean."""
+    """The number as text: per cent and ranks with two decimals, shares with four, as the ends of their intervals."""
     if value is None:
         return "?"
     if unit.startswith("share"):

@@ -60,12 +60,12 @@ class Metric:
 
     @property
     def is_share(self) -> bool:
-        """Whether it is a number from 0 to 1, and so are its intervals."""
+        """Whether it is a number from 0 to 1, as are the ends of its intervals."""
         return self.unit.startswith("share")
 
     @property
     def steps(self) -> dict[str, Take]:
-        """Columns of the store, one number per trial, and what each takes from a step."""
+        """What each column with one number per trial takes from a step, by column."""
         taken = {self.column(): self.step, self.column(expected=True): self.expected_step}
         return {column: take for column, take in taken.items() if take is not None}
 
@@ -81,5 +81,5 @@ class Metric:
 
     @property
     def curves(self) -> dict[str, str]:
-        """Columns with a number per checkpoint, and the column whose running total each is."""
+        """The columns with a number per checkpoint, and the column whose running total each is."""
         return {self.curve + column.removeprefix(self.name): column for column in self.steps} if self.curve else {}

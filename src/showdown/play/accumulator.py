@@ -90,7 +90,7 @@ class Accumulator:
     """What one batch of trials has earned and lost so far."""
 
     def __init__(self, trials: int, horizon: int, num_actions: int, *, keep: bool = False) -> None:
-        """`keep` every decision, where its propensity is measured."""
+        """`keep` says whether every decision is kept, with its propensity."""
         self.trials, self.horizon = trials, horizon
         self.steps = np.unique(np.ceil(np.linspace(0, horizon, CHECKPOINTS + 1)[1:]).astype(np.int64))
         self.tail = min(LAST_STEPS, horizon)

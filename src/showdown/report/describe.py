@@ -67,7 +67,7 @@ PROBLEMS_PAGE = "problems"
 
 
 def policy_card(name: str, stored: dict[str, Any]) -> dict[str, Any]:
-    """about (one line), variant (what sets it apart), docs (a page) and paper; only those that are known."""
+    """What the page says about a policy: about (one line), variant, docs (a page) and paper, as far as known."""
     kind = _kind(stored)
     card = _card(policies, name, kind)
     module = kind.__module__.removeprefix("showdown.policies.") if kind else ""
@@ -80,6 +80,7 @@ def policy_card(name: str, stored: dict[str, Any]) -> dict[str, Any]:
 
 
 def problem_card(name: str, stored: dict[str, Any]) -> dict[str, Any]:
+    """What the page says about a problem: about (one line), variant and docs (a page), as far as known."""
     card = _card(problems, name, _kind(stored))
     return {**card, "docs": PROBLEMS_PAGE} if preset_of(name) in problems else card
 
@@ -108,7 +109,7 @@ def _kind(stored: dict[str, Any]) -> type | None:
 
 
 def configuration_rows(stored: dict[str, Any]) -> list[dict[str, Any]]:
-    """of (the layer's class), field and value of every field, outermost layer first."""
+    """A row per field, outermost layer first: of (the layer's class), field and value."""
     own = [
         {"of": stored.get("kind", ""), "field": name, "value": _text(item)}
         for name, item in stored.items()
@@ -127,7 +128,7 @@ def family(stored: dict[str, Any]) -> str:
 
 
 def field_comments(stored: dict[str, Any]) -> dict[str, str]:
-    """`Class.field` to the field's explanation; nothing where the class or one of its fields is not known any more."""
+    """The explanation of every field, by `Class.field`; nothing where the class or a field is not known any more."""
     try:
         value = from_json(stored)
     except UsageError:  # a plug-in that is not loaded, or fields of another version

@@ -102,7 +102,7 @@ def records(table: Table) -> list[dict[str, Any]]:
 
 
 def reference_records(table: Table) -> list[dict[str, Any]]:
-    """The reference likewise, with the same fields."""
+    """The rows of the reference, with the same fields as `records`."""
     return _plain_rows(table, table.reference, lambda row: 0)
 
 
@@ -177,7 +177,7 @@ BEST = "best, or cannot be told from the best"
 
 
 def mark(entry: GridEntry) -> str:
-    """Whether a number agrees with the paper's."""
+    """The sign that says whether a number agrees with the paper's; empty where nothing is compared."""
     return " ≠" if entry.not_compared else {AGREES: " ✓", DIFFERS: " ✗", NOISY: " ≈", None: ""}[entry.finding]
 
 
@@ -205,7 +205,7 @@ _IDENTITY = ("policy", "problem", "horizon", "seed", "trials")
 
 
 def unfinished(records: list[Record]) -> list[dict[str, Any]]:
-    """What was tried, with status and reason, unless a twin made by another version is done."""
+    """The cells that were tried and are not done, with status and reason, unless a twin of another version is done."""
     done = {_identity(record) for record in records if record.is_done}
     return [
         {name: getattr(record, name) for name in (*_IDENTITY, "cell", "status", "reason")}

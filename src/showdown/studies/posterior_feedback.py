@@ -114,7 +114,7 @@ def posterior(data: Data) -> CoefficientPosterior:
 
 
 def without_correlations(belief: CoefficientPosterior) -> CoefficientPosterior:
-    """Diag: the same mean and marginal variances."""
+    """The belief of Diag: the same mean and marginal variances, no correlations."""
     return belief._replace(covariance=belief.covariance * np.eye(belief.covariance.shape[-1]))
 
 

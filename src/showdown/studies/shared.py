@@ -44,6 +44,8 @@ def _silent(sentence: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
+    """What every study is given: its size, its seed, where it keeps what it played, and how it reports progress."""
+
     directory: Path = Path("results")  # cells that a study plays are stored in its folder `figures`
     full: bool = False  # the size for print, instead of one that takes about a minute on two cores
     seed: int = 0
@@ -76,6 +78,12 @@ def regret_curves(cells: list[Cell], settings: Settings) -> list[Curve]:
 
 @config
 class MixedLinear(Linear):
+    """A linear problem whose contexts are correlated: X ~ N(0, AᵀA) for a random A with columns of unit length.
+
+    With independent contexts Diag and the exact posterior explore alike (the variance of xᵀβ is the same on average),
+    so what the paper shows needs correlation. A is drawn anew in every trial; each coordinate has variance 1.
+    """
+
     def begin(self, key: jax.Array, tables: Tables) -> LinearEpisode:
         episode = super().begin(key, tables)
         mixing = jax.random.normal(role_key(key, "mixing"), (self.context_dim, self.context_dim))

@@ -115,7 +115,7 @@ class Layout:
 
 @cache
 def layout(name: str) -> Layout:
-    """Of one of the eight tables, by its name in `LAYOUTS`."""
+    """The layout of one of the eight tables, by its name in `LAYOUTS`."""
     everything = _tables()
     rows = everything[everything["table"] == LAYOUTS[name]]
     cells = rows[rows["problem"] != "mean_rank"]
@@ -167,7 +167,7 @@ def judged(compared: pd.DataFrame) -> pd.DataFrame:
 
 
 def count_findings(rows: pd.DataFrame, *, readings: bool = False, without: Collection[str] = ()) -> dict[str, int]:
-    """How many judged rows agree, are too noisy to tell, and were compared; of presets, or of their other readings.
+    """Count the judged rows that agree, are too noisy to tell, and were compared: presets, or their other readings.
 
     `without` names policies that are no evidence: a baseline is 100 % of itself whatever happens.
     """

@@ -13,7 +13,7 @@ from showdown.cli.choose import chosen
 from showdown.metrics import MAIN, METRICS
 
 if TYPE_CHECKING:
-    from showdown.analysis.head_to_head import HeadToHead, OnProblem
+    from showdown.analysis.head_to_head import HeadToHead, ProblemDifference
 
 
 def register(app: typer.Typer) -> None:
@@ -96,7 +96,7 @@ def _scope(found: HeadToHead) -> list[str]:
     ]
 
 
-def _row(one: OnProblem, with_unit: bool) -> tuple[str, ...]:
+def _row(one: ProblemDifference, with_unit: bool) -> tuple[str, ...]:
     form = ".2f" if one.unit.startswith("%") else ".4g"  # per cent as in tables
     interval = "–" if one.low is None or one.high is None else f"{one.low:+{form}} to {one.high:+{form}}"
     return (

@@ -82,7 +82,7 @@ def _matplotlib() -> Any:
 
 
 def draw_curve(axes: Axes, curve: Curve, label: str, color: str, dash: str = "-") -> Line2D:
-    """A mean and a band of one standard error, from the origin. Returns the line, for the legend."""
+    """Draw a mean and a band of one standard error, from the origin. Returns the line, for the legend."""
     steps = np.concatenate([[0], curve.steps])
     mean = np.concatenate([[0.0], curve.mean])
     sem = np.concatenate([[0.0], np.nan_to_num(curve.sem)])
@@ -138,7 +138,10 @@ def scale_regret(axes: Axes, curves: Collection[Curve]) -> None:
 
 
 def _logarithmic(axes: Axes) -> None:
-    """Ticks at 1, 2 and 5 of every power, as plain numbers: names may hold dollar signs, so there is no mathematics."""
+    """Make the axis of regret logarithmic: ticks at 1, 2 and 5 of every power, as plain numbers.
+
+    Names may hold dollar signs, so nothing is set as mathematics.
+    """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     axes.set_yscale("log")
@@ -148,7 +151,7 @@ def _logarithmic(axes: Axes) -> None:
 
 
 def trials_of(counts: Sequence[int]) -> str:
-    """`20 trials`, `10 to 50 trials`; nothing where no number is known."""
+    """The number of trials in words, `20 trials` or `10 to 50 trials`; nothing where none is known."""
     known = sorted({int(count) for count in counts if count})
     if not known:
         return ""
@@ -164,7 +167,7 @@ def with_trials(title: str, curves: Collection[Curve]) -> str:
 def draw_ellipse(
     axes: Axes, mean: np.ndarray, covariance: np.ndarray, color: str, dash: str = "-", label: str | None = None
 ) -> None:
-    """The lines at one and two standard deviations of N(mean, covariance), mean (2,), covariance (2, 2)."""
+    """Draw the lines at one and two standard deviations of N(mean, covariance), mean (2,), covariance (2, 2)."""
     values, vectors = np.linalg.eigh(covariance)
     angle = np.linspace(0, 2 * np.pi, 181)
     circle = np.stack([np.cos(angle), np.sin(angle)])  # (2, points)

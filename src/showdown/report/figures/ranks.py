@@ -69,7 +69,7 @@ def _legend() -> list[Any]:
 
 
 def ranked(request: FigureRequest) -> tuple[pd.DataFrame, str]:
-    """policy, problem, rank, of the policies asked for, each ranked among all of them; and the number of trials."""
+    """A row per cell of the policies asked for, with its rank among all policies; and how many trials that is over."""
     counted = "means of 50 trials, as published"
     if request.published:
         summary = published("paper", "cumulative").rename(columns={"paper_mean": "mean"})

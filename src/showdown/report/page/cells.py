@@ -51,6 +51,7 @@ class Findings:
 
 
 def cells_of(selection: Selection, store: Store, records: dict[str, Record]) -> Findings:
+    """All that the page says about the finished cells; `records` are those of the store, by cell."""
     frame = selection.frame
     details = play_details(store, records.values(), frame["cell"])
     # a summary of time needs no Uniform, and says what was left out of every other table as well
@@ -105,7 +106,7 @@ def _cell(row: dict[str, Any], store: Store, record: Record) -> dict[str, Any]:
 
 
 def _add_metric(found: Findings, frame: pd.DataFrame, metric: Metric) -> pd.DataFrame:
-    """Numbers, ranks and the reference of one metric, of cells that hold it; gives its summary in absolute numbers."""
+    """Add the numbers, ranks and reference of one metric; returns its summary in absolute numbers."""
     summary = summarise(frame, metric.name, absolute=True)
     summary = per_trial(summary) if metric.cell else summary
     for row in summary.to_dict("records"):
@@ -138,7 +139,7 @@ def _with_baseline(frame: pd.DataFrame, metric: Metric) -> pd.DataFrame:
 
 
 def _add_shown(found: Findings, frame: pd.DataFrame, metric: Metric) -> None:
-    """Values in the unit of their column, relative where that is possible, and the published ones beside them."""
+    """Add values in the unit of their column, relative where that is possible, and the published ones beside them."""
     relative = _with_baseline(frame, metric)
     rest = frame[~frame["problem"].isin(relative["problem"])]
     sources = _published(metric)
@@ -190,7 +191,7 @@ def _table(frame: pd.DataFrame, metric: Metric, **request: Any) -> Table:
 
 
 def _add_paper_ranks(found: Findings, frame: pd.DataFrame) -> None:
-    """Our mean rank and the paper's over the same cells of its ten problems."""
+    """Add our mean rank and the paper's over the same cells of its ten problems."""
     try:
         rows = _table(frame, METRICS[MAIN], source="paper", rank=True).rows
     except UsageError:  # none of the ten is there

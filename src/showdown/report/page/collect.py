@@ -119,7 +119,7 @@ def _about_problem(name: str, records: list[Record], found: Findings) -> dict[st
 def _add_own_configuration(
     cell: dict[str, Any], record: Record, policies: dict[str, Any], problems: dict[str, Any]
 ) -> None:
-    """A name can have stood for something else when the cell was played; most cells need nothing of their own."""
+    """Add a cell's own configuration where its names stood for something else when it was played; most need none."""
     common = {"policy": policies[cell["policy"]], "problem": problems[cell["problem"]]}
     own = {part: configuration_rows(record.identity[part]) for part in common}
     differing = {part: rows for part, rows in own.items() if rows != common[part]["configuration"]}
@@ -128,7 +128,7 @@ def _add_own_configuration(
 
 
 def _comments(records: list[Record]) -> dict[str, str]:
-    """`Class.field` to what is said about it, for every class that a cell was made with."""
+    """What is said about each field, by `Class.field`, for every class that a cell was made with."""
     found: dict[str, str] = {}
     kinds = set()
     for record in records:

@@ -29,7 +29,7 @@ MOST_ACTIONS = 32
 
 
 def number(value: Any, digits: int = DIGITS) -> float | int | None:
-    """Rounded to significant digits; None where there is no finite number."""
+    """The number rounded to significant digits; None where there is no finite number."""
     if value is None or not math.isfinite(value):
         return None
     rounded = float(f"{value:.{digits}g}")
@@ -41,7 +41,7 @@ def numbers(values: Iterable[float], digits: int = DIGITS) -> list[float | int |
 
 
 def curve(checkpoints: list[int], trials: list[Any]) -> dict[str, Any]:
-    """steps, mean and sem of a cell's regret curve; sem is None for a single trial."""
+    """A cell's regret curve: steps, mean and sem, which is None for a single trial."""
     thinned = thin(mean_curve(np.asarray(checkpoints), np.stack(trials)), POINTS)
     sem = None if len(trials) == 1 else numbers(thinned.sem)
     return {"steps": thinned.steps.tolist(), "mean": numbers(thinned.mean), "sem": sem}
@@ -104,7 +104,7 @@ def cliques(ranks: list[float], difference: float) -> list[tuple[int, int]]:
 
 
 def verdicts_of(frame: pd.DataFrame, details: DetailsByCell, metrics: Iterable[Metric]) -> dict[str, Any]:
-    """metric → {overall, problems: {problem → verdict}}, of metrics that have intervals."""
+    """The verdicts by metric, {overall, problems: {problem: verdict}} each, for metrics that have intervals."""
     by_problem = {str(name): rows for name, rows in frame.groupby("problem", sort=False)}
     return {
         metric.name: {
