@@ -17,8 +17,7 @@ from showdown.policies import policies
 from showdown.posteriors import regression
 from showdown.protocol.policy import Thompson
 from showdown.report import figures
-from showdown.report.drawing import style
-from showdown.report.drawing.figure import FigureRequest
+from showdown.report.drawing import FigureRequest, style
 from showdown.report.drawing.style import line, save, scale_regret, with_trials
 from showdown.report.figures import ranks, wheel
 from showdown.studies import bbb_linear, posterior_approximations, posterior_feedback, qualitative
@@ -229,8 +228,7 @@ def test_second_function_is_only_seen_on_the_left():
 
 def test_a_new_file_is_a_new_figure(tmp_path, monkeypatch):
     (tmp_path / "two_lines.py").write_text(
-        "from showdown.report.drawing import style\n"
-        "from showdown.report.drawing.figure import Figure\n"
+        "from showdown.report.drawing import Figure, style\n"
         "FIGURE = Figure(summary='nothing', draw=lambda request: style.new_figure(2.0, 1.0), options=('seed',))\n"
     )
     monkeypatch.setattr(figures, "__path__", [*figures.__path__, str(tmp_path)])

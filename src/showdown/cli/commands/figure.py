@@ -53,8 +53,7 @@ def figure_command(
     load_files(load)
     path = out or Path(f"{name}.png")
 
-    from showdown.report.drawing import style
-    from showdown.report.drawing.figure import FigureRequest
+    from showdown.report.drawing import FigureRequest, style
 
     style.check_suffix(path)
     request = FigureRequest(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from showdown.basics.discover import defined, import_modules
 from showdown.basics.errors import UsageError
-from showdown.report.drawing.figure import Figure, FigureRequest
+from showdown.report.drawing import Figure, FigureRequest
 
 if TYPE_CHECKING:
     import matplotlib.figure

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from showdown.report.drawing import style
-from showdown.report.drawing.figure import Figure, FigureRequest
+from showdown.report.drawing import Figure, FigureRequest, style
 from showdown.report.drawing.style import scale_regret, with_trials
 from showdown.studies import bbb_linear as study
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from showdown.report.drawing import style
-from showdown.report.drawing.figure import Figure, FigureRequest
+from showdown.report.drawing import Figure, FigureRequest, style
 from showdown.report.drawing.style import draw_ellipse, with_trials
 from showdown.studies import posterior_approximations as study
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from showdown.report.drawing import style
-from showdown.report.drawing.figure import Figure, FigureRequest
+from showdown.report.drawing import Figure, FigureRequest, style
 from showdown.studies import qualitative as study
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from showdown.analysis.published import RANKED_PROBLEMS, published
 from showdown.analysis.ranks import ranks
 from showdown.analysis.summary import summarise
 from showdown.basics.errors import UsageError
-from showdown.report.drawing import style
-from showdown.report.drawing.figure import Figure, FigureRequest, selected
+from showdown.report.drawing import Figure, FigureRequest, selected, style
 from showdown.report.drawing.style import trials_of
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from showdown.analysis.summary import BASELINE, mean_curve, summarise
 from showdown.basics.errors import UsageError
 from showdown.bench.store import Store
-from showdown.report.drawing import style
-from showdown.report.drawing.figure import Figure, FigureRequest, selected
+from showdown.report.drawing import Figure, FigureRequest, selected, style
 from showdown.report.drawing.style import scale_regret, trials_of
 
 if TYPE_CHECKING:

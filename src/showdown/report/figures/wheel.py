@@ -11,8 +11,7 @@ import numpy as np
 from showdown.problems import problems
 from showdown.problems.wheel import WheelEpisode
 from showdown.protocol.keys import named_key
-from showdown.report.drawing import style
-from showdown.report.drawing.figure import Figure, FigureRequest
+from showdown.report.drawing import Figure, FigureRequest, style
 
 if TYPE_CHECKING:
     import matplotlib.figure
