@@ -1,4 +1,4 @@
-"""From the cells of a store to one table: choose, summarise, rank, compare with the paper, put in order."""
+"""Make one table of the cells of a store: choose, summarise, rank, compare with the paper, put in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a store to the page's data: plain lists and numbers, every one of them an analysis function's answer."""
+"""Collect the page's data from a store: plain lists and numbers, every one of them an analysis function's answer."""
 
 from __future__ import annotations
 
