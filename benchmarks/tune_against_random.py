@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from showdown.analysis.with_best import difference, interval
+from showdown.analysis.compare_trials import difference, interval
 from showdown.basics.errors import DivergedError
 from showdown.play.population import simulate_many
 from showdown.policies import policies

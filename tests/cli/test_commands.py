@@ -92,12 +92,23 @@ def test_a_preset_that_differs_by_a_wrapper_alone_is_not_called_the_same(showdow
 
 def test_tables_have_colours_on_a_terminal_only(capsys, monkeypatch):
     monkeypatch.delenv("NO_COLOR", raising=False)
-    text = "policy  x\nA  1.00 ± 0.10*\n"
-    console.data_table(text)
-    assert capsys.readouterr().out == text
+    parts = [
+        ("policy  x\nA  1.00 ± 0.10*", "table"),
+        ("not doubtful*", "note"),
+        ("doubtful ✓\nin two", "caution"),
+    ]
+    plain = "policy  x\nA  1.00 ± 0.10*\nnot doubtful*\ndoubtful ✓\nin two\n"
+    console.data_table(parts)
+    assert capsys.readouterr().out == plain
     monkeypatch.setattr(console, "width", lambda: 80)
-    console.data_table(text)
-    assert "\x1b[1;32m1.00 ± 0.10*" in capsys.readouterr().out
+    console.data_table(parts)
+    coloured = capsys.readouterr().out
+    assert "\x1b[1;32m1.00 ± 0.10*" in coloured
+    assert "\nnot doubtful*\n" in coloured  # by its kind, whatever it says
+    assert coloured.splitlines()[3:] == ["\x1b[33mdoubtful ✓\x1b[0m", "\x1b[33min two\x1b[0m"]
+    monkeypatch.setenv("NO_COLOR", "1")
+    console.data_table(parts)
+    assert capsys.readouterr().out == plain
 
 
 def test_run_as_json(showdown):

@@ -51,6 +51,7 @@ for line in (
     "count",
     "run --policies Uniform,LastReward --problems coins --trials 2 --horizon 30 --engine last_first",
     "table --metric mistakes --format yaml",
+    "table --metric switches --format yaml",
     "figure coin-posterior --seed 3",
     "inspect rows --label colour",
 ):
@@ -73,6 +74,7 @@ def test_every_file_is_enough(extended):
     words = (" policies, ", "2 done in", "policy: LastReward, mean: ", "coin-posterior.png", "rows: JSON lines")
     for expected in words:
         assert expected in done.stdout, done.stdout
+    assert done.stdout.count("policy: LastReward, mean: ") == 2  # mistakes and switches
     assert (extended / "coin-posterior.png").is_file()
 
 

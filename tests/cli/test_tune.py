@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from showdown.analysis.with_best import BETTER, NO_DIFFERENCE, WORSE
+from showdown.analysis.compare_trials import BETTER, NO_DIFFERENCE, WORSE
 from showdown.cli.commands.tune import _judged
 from showdown.policies import policies
 from showdown.tuning.final import OnProblem, Result, _compared

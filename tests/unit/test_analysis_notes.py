@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 
 from showdown.analysis.build_table import build_table
-from showdown.analysis.measured import measured
 from showdown.analysis.notes import LeftOut, NotKept, OtherHorizon, RankedOver, merged
-from showdown.analysis.request import Request
 from showdown.analysis.selection import select
+from showdown.analysis.summary import cells_with_metric
+from showdown.analysis.table import TableRequest
 from showdown.basics.errors import UsageError
 from showdown.metrics import METRICS
 from showdown.report.grid import records
@@ -48,7 +48,7 @@ def mixed(frame_of) -> pd.DataFrame:
 
 
 def test_cells_from_before_a_metric_are_counted_and_left_out(mixed):
-    table = build_table(select(mixed), Request(metric="reward", rank=True))
+    table = build_table(select(mixed), TableRequest(metric="reward", rank=True))
     assert [(row["policy"], row["problem"], row["mean"]) for row in records(table)] == [
         ("B", "mean_rank", 1),
         ("B", "x", 996),
@@ -57,24 +57,24 @@ def test_cells_from_before_a_metric_are_counted_and_left_out(mixed):
     assert str(table.notes[0]) == (
         "1 cell was played before `reward` was kept: play it again into another folder (--out) to see it"
     )
-    assert len(build_table(select(mixed), Request(absolute=True)).rows) == 3  # regret is there for all of them
+    assert len(build_table(select(mixed), TableRequest(absolute=True)).rows) == 3  # regret is there for all of them
 
 
 def test_a_metric_that_no_cell_holds_is_an_error_that_says_why(mixed, frame_of):
     old = frame_of({("A", "x"): [1], ("A", "y"): [1]}).drop(columns=["reward", "reward_fixed"])
     with pytest.raises(UsageError, match="no mean reward to show: 2 cells were played before `reward` was kept"):
-        build_table(select(old), Request(metric="reward"))
+        build_table(select(old), TableRequest(metric="reward"))
     with pytest.raises(UsageError, match="1 cell was played before"):  # of those that were asked for
-        build_table(select(mixed), Request(metric="reward", policies=["A"]))
+        build_table(select(mixed), TableRequest(metric="reward", policies=["A"]))
 
 
 def test_accuracy_is_for_problems_with_labels(frame_of):
     frame = frame_of({("A", "x"): [1], ("A", "y"): [1], ("A", "z"): [1]}).assign(accuracy=0.5)
     frame["labels"] = pd.Series([True, False, None], dtype=object)
     frame.loc[frame["problem"] == "z", "accuracy"] = float("nan")  # an old record, which does not say
-    held, notes = measured(frame, METRICS["accuracy"])
+    held, notes = cells_with_metric(frame, METRICS["accuracy"])
     assert list(held["problem"]) == ["x"]
     assert str(notes[0]) == "no accuracy on y: it is for problems whose rows have a label"
     assert isinstance(notes[1], NotKept)
     with pytest.raises(UsageError, match="no accuracy to show: no accuracy on y"):
-        build_table(select(frame), Request(metric="accuracy", problems=["y"]))
+        build_table(select(frame), TableRequest(metric="accuracy", problems=["y"]))

@@ -7,8 +7,16 @@ import math
 import pandas as pd
 import pytest
 
-from showdown.analysis.agreement import against, agrees, count_findings, judged
-from showdown.analysis.published import HORIZONS, RANKED_PROBLEMS, published, tables
+from showdown.analysis.published import (
+    HORIZONS,
+    RANKED_PROBLEMS,
+    against,
+    agrees,
+    count_findings,
+    judged,
+    published,
+    tables,
+)
 from showdown.analysis.ranks import mean_ranks, ranks
 from showdown.basics.errors import UsageError
 from showdown.policies import policies

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from showdown.analysis import SUMMARY
-from showdown.analysis.summary import summarise, summarise_commonest
-from showdown.analysis.time_taken import time_taken
+from showdown.analysis.summary import summarise, summarise_commonest, time_taken
 from showdown.basics.errors import UsageError
 from showdown.metrics import COMMONEST
 

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from showdown.analysis.curves import Curve
+from showdown.analysis.summary import Curve
 from showdown.basics.errors import MissingDataError, ShowdownError, UsageError
 from showdown.bench.compile_ahead import CompileAhead
 from showdown.config import override
@@ -17,14 +17,11 @@ from showdown.policies import policies
 from showdown.posteriors import regression
 from showdown.protocol.policy import Thompson
 from showdown.report import figures
-from showdown.report.drawing import style
-from showdown.report.drawing.figure import Request
-from showdown.report.drawing.regret_axis import scale_regret, with_trials
-from showdown.report.drawing.style import line, save
+from showdown.report.drawing import FigureRequest, style
+from showdown.report.drawing.style import line, save, scale_regret, with_trials
 from showdown.report.figures import ranks, wheel
 from showdown.studies import bbb_linear, posterior_approximations, posterior_feedback, qualitative
-from showdown.studies import wheel as wheel_study
-from showdown.studies.settings import Settings
+from showdown.studies.shared import Settings
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 STEPS = np.arange(1, 11) * 10
@@ -67,7 +64,7 @@ def test_a_panel_without_its_data_is_left_out_with_a_word(monkeypatch, tmp_path)
 
     monkeypatch.setattr(bbb_linear, "regrets", regrets)
     told: list[str] = []
-    figure = figures.draw("bbb-linear", Request(directory=tmp_path, warn=told.append))
+    figure = figures.draw("bbb-linear", FigureRequest(directory=tmp_path, warn=told.append))
     assert len(figure.axes) == 1
     assert told == ["the panel 'statlog' is left out: statlog is not here; fetch it"]
 
@@ -106,14 +103,14 @@ def test_feedback_posteriors_are_those_the_policy_would_hold():
 
 
 def test_feedback_draws_three_rows_of_six(tmp_path):
-    figure = figures.draw("posterior-feedback", Request(directory=tmp_path))
+    figure = figures.draw("posterior-feedback", FigureRequest(directory=tmp_path))
     assert len(figure.axes) == 18
     save(figure, tmp_path / "feedback.pdf")
     assert (tmp_path / "feedback.pdf").read_bytes().startswith(b"%PDF")
 
 
 def test_the_wheel_is_coloured_by_the_problem():
-    best = wheel_study.best_actions(0.5, 101)
+    best = wheel.best_actions(0.5, 101)
     inside = np.mean(best[best >= 0] == 0)
     assert inside == pytest.approx(0.25, abs=0.01)  # δ² of the disk's area
     corners = {"up right": best[20, 80], "down right": best[80, 80], "up left": best[20, 20], "down left": best[80, 20]}
@@ -124,14 +121,14 @@ def test_the_wheel_is_coloured_by_the_problem():
 
 
 def test_published_ranks_are_the_papers(tmp_path):
-    each, _ = ranks.ranked(Request(published=True))
+    each, _ = ranks.ranked(FigureRequest(published=True))
     means = each.groupby("policy")["rank"].mean()
     assert len(means) == 53
     assert means["LinFullPost"] == pytest.approx(14, abs=0.1)  # as printed
     assert means["Uniform"] == pytest.approx(51.0, abs=0.1)
-    few, _ = ranks.ranked(Request(published=True, policies=["BBB"]))
+    few, _ = ranks.ranked(FigureRequest(published=True, policies=["BBB"]))
     assert few["rank"].mean() == means["BBB"]
-    save(figures.draw("ranks", Request(published=True, policies=["BBB", "RMS"])), tmp_path / "ranks.svg")
+    save(figures.draw("ranks", FigureRequest(published=True, policies=["BBB", "RMS"])), tmp_path / "ranks.svg")
     assert "<svg" in (tmp_path / "ranks.svg").read_text()[:500]
 
 
@@ -141,7 +138,7 @@ def test_ranks_and_regret_of_a_store(stored, tmp_path):
     folder = stored(tmp_path / "store", {**cells, ("Uniform", "linear"): [1.0, 1.0]})
     (folder / "cells" / "foreign.json").write_text("?")
     told: list[str] = []
-    request = Request(directory=folder, problem="wheel-0.5", warn=told.append)
+    request = FigureRequest(directory=folder, problem="wheel-0.5", warn=told.append)
     figure = figures.draw("regret", request)
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["<b>$x_1$</b>", "LinGreedy", "LinPost"]
     assert "foreign.json" in told[0]
@@ -149,18 +146,18 @@ def test_ranks_and_regret_of_a_store(stored, tmp_path):
     assert (tmp_path / "new" / "regret.png").read_bytes().startswith(b"\x89PNG")
     assert figures.draw("ranks", request).axes[0].get_yticklabels()[-1].get_text() == "<b>$x_1$</b>"
     with pytest.raises(UsageError, match="say which problem to draw with --problem; there are"):
-        figures.draw("regret", Request(directory=folder))
+        figures.draw("regret", FigureRequest(directory=folder))
     with pytest.raises(UsageError, match="no cell of the problem 'song'"):
-        figures.draw("regret", Request(directory=folder, problem="song"))
+        figures.draw("regret", FigureRequest(directory=folder, problem="song"))
     with pytest.raises(UsageError, match="holds no finished cell to draw"):
-        figures.draw("ranks", Request(directory=tmp_path / "nowhere"))
+        figures.draw("ranks", FigureRequest(directory=tmp_path / "nowhere"))
 
 
 @pytest.mark.parametrize("name", [r"a$\frac$b", "_hidden", "政策"])
 @pytest.mark.parametrize("suffix", [".png", ".svg"])
 def test_any_name_is_drawn_as_text(stored, tmp_path, name, suffix):
     folder = stored(tmp_path / "store", {(policy, "linear"): [1.0, 2.0] for policy in ("Uniform", name)})
-    request = Request(directory=folder, problem="linear")
+    request = FigureRequest(directory=folder, problem="linear")
     for figure in ("regret", "ranks"):
         drawn = figures.draw(figure, request)
         save(drawn, tmp_path / f"{figure}{suffix}")
@@ -171,7 +168,7 @@ def test_any_name_is_drawn_as_text(stored, tmp_path, name, suffix):
 
 def test_a_legend_of_many_policies_fits(stored, tmp_path):
     folder = stored(tmp_path / "store", {(f"policy {number}", "linear"): [1.0, 2.0] for number in range(40)})
-    request = Request(directory=folder, problem="linear", policies=[f"policy {number}" for number in range(40)])
+    request = FigureRequest(directory=folder, problem="linear", policies=[f"policy {number}" for number in range(40)])
     figure = figures.draw("regret", request)
     figure.canvas.draw()
     box = figure.legends[0].get_window_extent()
@@ -185,7 +182,7 @@ def test_ranks_of_a_store_are_over_the_papers_problems_where_it_has_them(stored,
     folder = stored(
         tmp_path / "s", {(name, problem): regret for name, regret in regrets.items() for problem in problems}
     )
-    assert set(ranks.ranked(Request(directory=folder))[0]["problem"]) == {"wheel-0.5"}
+    assert set(ranks.ranked(FigureRequest(directory=folder))[0]["problem"]) == {"wheel-0.5"}
 
 
 @pytest.mark.parametrize("name", ["Dropout", "RMS"])  # one that draws at random, one that does not
@@ -211,11 +208,11 @@ def test_the_qualitative_figure_takes_whatever_is_registered(monkeypatch, tmp_pa
 
     def believe(policy, points, grid, seed):
         asked.append(policy)
-        return qualitative.ValueThompson(np.zeros((len(grid), 3)), np.ones((len(grid), 3)))
+        return qualitative.DrawnValues(np.zeros((len(grid), 3)), np.ones((len(grid), 3)))
 
     monkeypatch.setattr(qualitative, "believe", believe)
     monkeypatch.setattr(qualitative, "WANTED", ("Unheard", "RMS", "Dropout", "BBB"))
-    figure = figures.draw("qualitative", Request(directory=tmp_path))
+    figure = figures.draw("qualitative", FigureRequest(directory=tmp_path))
     assert len(asked) == 3
     assert sum(len(block.axes) for block in figure.subfigs) == 9
 
@@ -231,13 +228,12 @@ def test_second_function_is_only_seen_on_the_left():
 
 def test_a_new_file_is_a_new_figure(tmp_path, monkeypatch):
     (tmp_path / "two_lines.py").write_text(
-        "from showdown.report.drawing import style\n"
-        "from showdown.report.drawing.figure import Figure\n"
+        "from showdown.report.drawing import Figure, style\n"
         "FIGURE = Figure(summary='nothing', draw=lambda request: style.new_figure(2.0, 1.0), options=('seed',))\n"
     )
     monkeypatch.setattr(figures, "__path__", [*figures.__path__, str(tmp_path)])
     assert "two-lines" in figures.figures()
-    assert figures.draw("two-lines", Request()).get_figwidth() == 2.0
+    assert figures.draw("two-lines", FigureRequest()).get_figwidth() == 2.0
 
 
 def test_a_file_without_a_figure_is_one_sentence(tmp_path, monkeypatch):
@@ -248,7 +244,7 @@ def test_a_file_without_a_figure_is_one_sentence(tmp_path, monkeypatch):
 
 
 def test_figures_declare_options_that_a_request_has():
-    fields = {field.name for field in dataclasses.fields(Request)}
+    fields = {field.name for field in dataclasses.fields(FigureRequest)}
     for name, figure in figures.figures().items():
         assert set(figure.options) <= fields - {"directory", "bar", "warn"}, name
 
@@ -259,8 +255,8 @@ def test_lines_differ():
 
 def test_wrong_requests_are_one_sentence(tmp_path):
     with pytest.raises(UsageError, match="no figure is called 'pie'"):
-        figures.draw("pie", Request())
-    figure = figures.draw("ranks", Request(published=True, policies=["BBB"]))
+        figures.draw("pie", FigureRequest())
+    figure = figures.draw("ranks", FigureRequest(published=True, policies=["BBB"]))
     with pytest.raises(UsageError, match=r"\.png, \.svg or \.pdf"):
         save(figure, tmp_path / "figure.gif")
     (tmp_path / "file").write_text("in the way")
@@ -271,7 +267,7 @@ def test_wrong_requests_are_one_sentence(tmp_path):
 def test_a_figure_drawn_twice_is_the_same_file(tmp_path):
     for name in ("one", "two"):
         for suffix in ("png", "svg", "pdf"):
-            save(figures.draw("ranks", Request(published=True, policies=["BBB"])), tmp_path / f"{name}.{suffix}")
+            save(figures.draw("ranks", FigureRequest(published=True, policies=["BBB"])), tmp_path / f"{name}.{suffix}")
     for suffix in ("png", "svg", "pdf"):
         assert (tmp_path / f"one.{suffix}").read_bytes() == (tmp_path / f"two.{suffix}").read_bytes()
 
@@ -297,6 +293,6 @@ def test_leaders_do_not_hide_and_nothing_is_cut_off():
 
 @pytest.mark.parametrize("name", ["ranks", "wheel"])
 def test_a_figure_says_what_its_marks_and_axes_are(name, tmp_path):
-    figure = figures.draw(name, Request(directory=tmp_path, published=name == "ranks"))
+    figure = figures.draw(name, FigureRequest(directory=tmp_path, published=name == "ranks"))
     assert figure.legends
     assert all(axes.get_xlabel() for axes in figure.axes)

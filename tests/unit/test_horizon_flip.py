@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from showdown.analysis.facts import facts_of
 from showdown.analysis.judge import judge
+from showdown.analysis.play_details import play_details
 from showdown.analysis.selection import select
 from showdown.bench.cell import Cell
 from showdown.bench.engine import Limits, make_engine
@@ -39,7 +39,7 @@ def frames(tmp_path_factory):
 
 def verdict(store: Store, horizon: int):
     frame = select(store.frame(), horizon=horizon).frame
-    return judge(frame, facts_of(store, store.cells(), frame["cell"]))
+    return judge(frame, play_details(store, store.cells(), frame["cell"]))
 
 
 def test_false_claim_of_a_short_trial(frames):

@@ -11,14 +11,17 @@ import numpy as np
 import pytest
 
 from showdown.analysis.build_table import build_table
-from showdown.analysis.request import Request
 from showdown.analysis.selection import select
+from showdown.analysis.table import TableRequest
 from showdown.basics.errors import UsageError
 from showdown.bench import table_file
 from showdown.bench.store import Store
 from showdown.metrics import MAIN, METRICS, by_name, metric_named, per_checkpoint, per_trial, required
 from showdown.metrics.metric import Metric
 from showdown.play.accumulator import Accumulator, MetricError
+from showdown.play.population import simulate_many
+from showdown.play.simulate import simulate
+from showdown.policies import policies
 from showdown.problems import problems
 from showdown.report.formats import json as json_format
 from showdown.report.formats import text
@@ -92,6 +95,81 @@ def test_a_faulty_metric_is_named(monkeypatch, step, sentence):
         Accumulator(trials=2, horizon=4, num_actions=2).add(0, played(regret, np.zeros((4, 2)), np.zeros((2, 4), int)))
 
 
+def switched(played, last):
+    before = np.concatenate([last[:, None], played.actions[:, :-1]], axis=1)
+    return (before >= 0) & (before != played.actions), played.actions[:, -1]
+
+
+SWITCHES = Metric(
+    name="switches",
+    title="number of switches",
+    unit="steps",
+    decimals=1,
+    order=98,
+    step=switched,
+    memory=lambda trials: np.full(trials, -1),
+)
+
+
+@pytest.mark.parametrize("cut", [1, 2, 4, 5])
+def test_a_metric_remembers_from_segment_to_segment(monkeypatch, cut):
+    monkeypatch.setitem(METRICS, SWITCHES.name, SWITCHES)
+    actions = np.array([[0, 1, 1, 0, 0], [1, 1, 0, 0, 1], [0, 0, 0, 0, 0]])
+    book = Accumulator(trials=3, horizon=5, num_actions=2)
+    parts = book.of_trials(slice(0, 1)), book.of_trials(slice(1, 3))  # as a population adds up, in the same arrays
+    for first, last in ((0, cut), (cut, 5)):
+        steps = last - first
+        for part, rows in zip(parts, (slice(0, 1), slice(1, 3)), strict=True):
+            mine = actions[rows, first:last]
+            if steps:
+                part.add(first, played(np.zeros(mine.shape), np.zeros((steps, 2)), mine))
+    assert book.columns["switches"].tolist() == [2, 2, 0]
+
+
+def test_a_metric_remembers_in_play_alone_and_together(monkeypatch):
+    """However the trials are cut into batches and segments, and in a population too."""
+    monkeypatch.setitem(METRICS, SWITCHES.name, SWITCHES)
+    problem = replace(problems.get("wheel-0.5"), horizon=31)
+    policy = policies.get("LinPost")
+    whole = simulate(policy, problem, trials=3, segment_steps=31, keep_propensities=True)
+    expected = (np.diff(whole.decisions.actions, axis=1) != 0).sum(axis=1)
+    assert whole.switches.tolist() == expected.tolist()
+    cut = simulate(policy, problem, trials=3, segment_steps=8, batch_trials=2)
+    assert cut.switches.tolist() == expected.tolist()
+    monkeypatch.setattr("showdown.play.segment.SEGMENT_STEPS", 8)
+    for outcome in simulate_many([policy, policy], problem, trials=3):
+        assert outcome.switches.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"over": "first"}, "over='first'; it is one of total, mean, last"),
+        ({"over": "mean", "curve": "switch_curve"}, "a curve, which is a running total"),
+        ({"step": None}, "a memory, but no step"),
+    ],
+)
+def test_what_a_metric_cannot_be_is_refused(changes, sentence):
+    with pytest.raises(UsageError, match=sentence):
+        replace(SWITCHES, **changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"memory": lambda trials: 0}, "the memory of the metric 'switches' must have a row per trial, here 2"),
+        ({"step": lambda played, last: (played.regret, last[:1])}, r"had the shape \(2,\) and has \(1,\) now"),
+        ({"step": lambda played, last: (played.regret, last + 0.5)}, "'switches' fails: .*Cannot cast"),
+    ],
+)
+def test_a_faulty_memory_is_named(monkeypatch, changes, sentence):
+    monkeypatch.setitem(METRICS, SWITCHES.name, replace(SWITCHES, **changes))
+    with pytest.raises(MetricError, match=sentence):
+        Accumulator(trials=2, horizon=4, num_actions=2).add(
+            0, played(np.zeros((2, 4)), np.zeros((4, 2)), np.zeros((2, 4), int))
+        )
+
+
 def test_one_name_means_one_metric():
     mine = replace(METRICS["cumulative"], order=99)
     with pytest.raises(UsageError, match="two different metrics are called 'cumulative'"):
@@ -121,7 +199,7 @@ def test_one_object_makes_a_metric_in_the_loop(monkeypatch):
 
 def test_one_object_makes_a_metric_in_tables_and_json(toy_store):
     selection = select(Store(toy_store).frame())
-    table = build_table(selection, Request(metric=TOY.name, sort="wheel-0.5", rank=True))
+    table = build_table(selection, TableRequest(metric=TOY.name, sort="wheel-0.5", rank=True))
     assert table.policies == ["LinPost", "Uniform"]  # 8 of 5: the larger is the better
     assert "LinPost        1.0*  160.00 ± 20.00*" in text.write(table)
     rows = json_format.value(table)["rows"]
@@ -129,7 +207,7 @@ def test_one_object_makes_a_metric_in_tables_and_json(toy_store):
         ("LinPost", 160),
         ("Uniform", 100),
     }
-    assert "8.0 ± 1.0*" in text.write(build_table(selection, Request(metric=TOY.name, absolute=True)))
+    assert "8.0 ± 1.0*" in text.write(build_table(selection, TableRequest(metric=TOY.name, absolute=True)))
 
 
 def test_one_object_makes_a_metric_on_the_page(toy_store):
@@ -158,7 +236,7 @@ def test_a_store_from_before_rewards_is_whole(name):
     assert frame["cumulative"].notna().all()
     cells = frame["cell"].nunique()
     with pytest.raises(UsageError, match=f"{cells} cells were played before `reward` was kept"):
-        build_table(select(frame), Request(metric="reward"))
+        build_table(select(frame), TableRequest(metric="reward"))
     page = collect(OLD_STORES / name, command="")
     assert [metric["name"] for metric in page["metrics"]] == ["cumulative", "simple", "time"]
     assert f"{cells} cells were played before `reward` was kept" in " ".join(page["notes"])

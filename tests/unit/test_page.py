@@ -8,16 +8,17 @@ import re
 import numpy as np
 import pytest
 
-from showdown.analysis.curves import mean_curve, thin
+from showdown.analysis.summary import mean_curve, thin
 from showdown.basics.errors import UsageError
 from showdown.basics.text import printable_name
 from showdown.bench.store import Store
 from showdown.config import config, param, required, to_json
 from showdown.policies import policies
 from showdown.protocol.policy import Policy
-from showdown.report.page import compact, configuration
+from showdown.report import describe
+from showdown.report.page import compact
 from showdown.report.page.collect import collect
-from showdown.report.page.ranking import cliques, rank_test
+from showdown.report.page.compact import cliques, rank_test
 from showdown.report.page.render import embedded, render, write
 
 NASTY = "<script>alert('x')</script>&\"Ж\u2028"
@@ -94,7 +95,7 @@ def test_a_cell_is_told_with_the_configuration_it_was_played_with(stored, change
     for problem, record in records.items():
         own = cell(page, "Mine", problem).get("configuration", {})
         for part, name in (("policy", "Mine"), ("problem", problem)):
-            assert own.get(part, common[name]) == configuration.rows(record.identity[part])
+            assert own.get(part, common[name]) == describe.configuration_rows(record.identity[part])
     assert sum("configuration" in entry for entry in page["cells"]) == 1  # the other is what the name means
 
 
@@ -249,14 +250,14 @@ def test_the_rank_test_is_over_what_the_mean_ranks_are(stored, tmp_path):
 def test_a_configuration_is_read_layer_by_layer(folder):
     record = next(record for record in Store(folder).cells() if record.policy == "LinFullPost")
     stored_policy = record.identity["policy"]
-    rows = configuration.rows(stored_policy)
+    rows = describe.configuration_rows(stored_policy)
     assert rows[0] == {"of": "WarmUp", "field": "pulls", "value": "3"}
     assert {"of": "LinearUnknownNoise", "field": "intercept", "value": "true"} in rows
-    assert configuration.comments(stored_policy)["LinearUnknownNoise.noise_shape"].startswith("a0")
-    assert configuration.comments({"kind": "Unheard", "field": 1}) == {}
-    assert configuration.family(stored_policy) == "Linear unknown noise"
-    assert configuration.family({"kind": "ConstantSGD"}) == "Constant SGD"
-    assert configuration.rows({"kind": "A", "numerics": 1, "pulls": 1, "layers": [4, 2], "prior": None}) == [
+    assert describe.field_comments(stored_policy)["LinearUnknownNoise.noise_shape"].startswith("a0")
+    assert describe.field_comments({"kind": "Unheard", "field": 1}) == {}
+    assert describe.family(stored_policy) == "Linear unknown noise"
+    assert describe.family({"kind": "ConstantSGD"}) == "Constant SGD"
+    assert describe.configuration_rows({"kind": "A", "numerics": 1, "pulls": 1, "layers": [4, 2], "prior": None}) == [
         {"of": "A", "field": "pulls", "value": "1"},
         {"of": "A", "field": "layers", "value": "(4, 2)"},
         {"of": "A", "field": "prior", "value": "none"},
@@ -267,13 +268,13 @@ def test_fields_of_a_plug_in_and_of_a_tuple_of_configurations_are_explained():
     inner = policies.get("LinPost").inner
     stored_policy = to_json(Chorus(inner=inner, members=(inner, inner)), numerics=True)
     assert stored_policy["source"]
-    rows = configuration.rows(stored_policy)
+    rows = describe.configuration_rows(stored_policy)
     assert rows[0] == {"of": "Chorus", "field": "volume", "value": "0.5"}  # where it was written is no field
     assert [row["of"] for row in rows].count("LinearKnownNoise") == 3 * 4
-    assert configuration.comments(stored_policy)["Chorus.volume"] == "how loud"
-    assert configuration.comments(stored_policy)["LinearKnownNoise.prior_precision"].startswith("λ")
-    assert configuration.comments({**stored_policy, "pitch": 1}) == {}  # of another version
-    assert configuration.family(stored_policy) == "Linear known noise"
+    assert describe.field_comments(stored_policy)["Chorus.volume"] == "how loud"
+    assert describe.field_comments(stored_policy)["LinearKnownNoise.prior_precision"].startswith("λ")
+    assert describe.field_comments({**stored_policy, "pitch": 1}) == {}  # of another version
+    assert describe.family(stored_policy) == "Linear known noise"
 
 
 @config

@@ -82,7 +82,7 @@ def test_a_problem_behind_a_feedback_has_the_same_trials():
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
-    [("wheel-0.5/soon", "there are: batched, delay, random-delay"), ("wheel-0.5/delay[steps=0]", "at least 1")],
+    [("wheel-0.5/soon", "there are: delay, random-delay, batched"), ("wheel-0.5/delay[steps=0]", "at least 1")],
 )
 def test_a_wrong_wrapper_is_refused(text, complaint):
     with pytest.raises(UsageError, match=complaint):

@@ -12,19 +12,17 @@ import pandas as pd
 import pytest
 
 from showdown.analysis import SUMMARY
-from showdown.analysis.agreement import judged
 from showdown.analysis.build_table import build_table
 from showdown.analysis.notes import RankedOver
-from showdown.analysis.published import RANKED_PROBLEMS
-from showdown.analysis.request import Request
+from showdown.analysis.published import RANKED_PROBLEMS, judged
 from showdown.analysis.selection import select
-from showdown.analysis.table import Table
+from showdown.analysis.table import Table, TableRequest
 from showdown.basics.errors import UsageError
 from showdown.metrics import COMMONEST, METRICS
 from showdown.report.formats import FORMATS, latex, load, markdown, text
 from showdown.report.formats import csv as csv_format
 from showdown.report.formats import json as json_format
-from showdown.report.grid import grid, records
+from showdown.report.grid import footer_lines, grid, records
 
 NASTY = r"a_b|c&d%<e>\f*[g=1]"
 
@@ -193,9 +191,9 @@ def frame(frame_of) -> pd.DataFrame:
 
 
 def test_leaving_out_rows_and_columns_changes_no_number(frame):
-    everything = build_table(select(frame), Request(rank=True, source="paper"))
+    everything = build_table(select(frame), TableRequest(rank=True, source="paper"))
     few = build_table(
-        select(frame), Request(rank=True, source="paper", policies=["LinPost", "New"], problems=["wheel-0.5"])
+        select(frame), TableRequest(rank=True, source="paper", policies=["LinPost", "New"], problems=["wheel-0.5"])
     )
     full = {(row["policy"], row["problem"]): row for row in records(everything)}
     assert [(row["policy"], row["problem"]) for row in records(few)] == [
@@ -212,7 +210,7 @@ def test_leaving_out_rows_and_columns_changes_no_number(frame):
 def test_rank_rows(frame):
     rows = {
         row["policy"]: row
-        for row in records(build_table(select(frame), Request(rank=True, source="paper")))
+        for row in records(build_table(select(frame), TableRequest(rank=True, source="paper")))
         if row["metric"] == "mean_rank"
     }
     # ours among the three that are published, to compare with theirs; New as if it alone joined them
@@ -236,7 +234,7 @@ def test_a_problem_without_published_cells_ranks_nobody(frame_of):
     """Nothing is published on the wheel for linear models, and New would be first of one there."""
     cells = {(policy, "statlog"): [regret] * 2 for policy, regret in (("LinPost", 1), ("Uniform", 9), ("New", 5))}
     frame = frame_of({**cells, ("New", "wheel-0.5"): [1, 1], ("Uniform", "wheel-0.5"): [2, 2]}, horizon=43_500)
-    table = build_table(select(frame), Request(rank=True, source="paper-linear"))
+    table = build_table(select(frame), TableRequest(rank=True, source="paper-linear"))
     ranks = {row["policy"]: row["mean"] for row in records(table) if row["metric"] == "mean_rank"}
     assert ranks == {"LinPost": 1, "New": 2, "Uniform": 2}
     assert "mean rank over statlog among published cells" in map(str, table.notes)
@@ -245,13 +243,13 @@ def test_a_problem_without_published_cells_ranks_nobody(frame_of):
 def test_ranks_beside_the_paper_need_one_of_its_ten_problems(frame):
     only = select(frame[frame["problem"] == "linear"])
     with pytest.raises(UsageError, match=RANKED_PROBLEMS[0]):
-        build_table(only, Request(rank=True, source="paper"))
-    assert next(str(note) for note in build_table(only, Request(rank=True)).notes) == "mean rank over linear"
+        build_table(only, TableRequest(rank=True, source="paper"))
+    assert next(str(note) for note in build_table(only, TableRequest(rank=True)).notes) == "mean rank over linear"
 
 
 def test_ranks_are_over_the_problems_shown(frame):
     def ranks(problems) -> dict[str, float]:
-        table = build_table(select(frame), Request(rank=True, problems=problems))
+        table = build_table(select(frame), TableRequest(rank=True, problems=problems))
         return {row["policy"]: row["mean"] for row in records(table) if row["metric"] == "mean_rank"}
 
     assert ranks(["wheel-0.5"]) == {"LinFullPost": 1, "LinPost": 2, "New": 3, "Uniform": 4}
@@ -262,7 +260,7 @@ def test_ranks_are_over_the_problems_shown(frame):
 
 def test_order_of_rows_known_asked_or_sorted(frame):
     def policies(**changes) -> list[str]:
-        return build_table(select(frame), Request(known_policies=["Uniform", "LinPost"], **changes)).policies
+        return build_table(select(frame), TableRequest(known_policies=["Uniform", "LinPost"], **changes)).policies
 
     assert policies() == ["Uniform", "LinPost", "LinFullPost", "New"]
     assert policies(policies=["New", "LinPost"]) == ["New", "LinPost"]
@@ -275,7 +273,7 @@ def test_order_of_rows_known_asked_or_sorted(frame):
 
 def test_the_linear_tables_are_compared_in_absolute_numbers(frame_of):
     frame = frame_of({("LinFullPost", "statlog"): [1900, 1950]}, horizon=43_500)  # and no Uniform is needed
-    (row,) = records(build_table(select(frame), Request(source="paper-linear")))
+    (row,) = records(build_table(select(frame), TableRequest(source="paper-linear")))
     assert (row["mean"], row["unit"]) == (1925, "regret")
     assert row["paper_mean"] is not None
 
@@ -284,7 +282,7 @@ def test_times_in_seconds_are_not_held_against_the_paper(frame_of):
     cells = {("RMS", "statlog"): [0], ("BBB", "statlog"): [0], ("BBB", "adult"): [0]}
     table = build_table(
         select(frame_of(cells, seconds={"RMS": 2.0, "BBB": 6.0}, horizon=43_500)),
-        Request(metric="time", source="paper"),
+        TableRequest(metric="time", source="paper"),
     )
     rows = {(row["policy"], row["problem"]): row for row in records(table)}
     assert rows["BBB", "statlog"]["mean"] == pytest.approx(300)
@@ -297,10 +295,10 @@ def test_times_in_seconds_are_not_held_against_the_paper(frame_of):
 def test_notes_say_what_was_left_out_and_what_is_not_as_in_the_paper(frame, frame_of):
     more = frame_of({("Uniform", "wheel-0.5"): [1], ("LinPost", "wheel-0.5"): [1]}, horizon=500)
     both = pd.concat([frame, more], ignore_index=True)
-    assert str(build_table(select(both), Request(source="paper")).notes[0]) == (
+    assert str(build_table(select(both), TableRequest(source="paper")).notes[0]) == (
         "left out: 2 cells with horizon 500 on wheel-0.5 (the longest horizon is shown; --horizon chooses)"
     )
-    short = build_table(select(both, horizon=500), Request(source="paper"))
+    short = build_table(select(both, horizon=500), TableRequest(source="paper"))
     assert str(short.notes[0]) == (
         "not compared with the paper (≠), which played another number of steps: wheel-0.5 (500, not 20000)"
     )
@@ -308,11 +306,34 @@ def test_notes_say_what_was_left_out_and_what_is_not_as_in_the_paper(frame, fram
     assert " ≠" in text.write(short)
 
 
+def test_each_line_below_a_table_has_the_kind_that_colours_it(frame, frame_of):
+    """Whatever its words are: a caution is a caution, and the verdict and the count of agreement are not."""
+    more = frame_of({("LinPost", "digits"): [1, 2], ("LinGreedy", "digits"): [2, 4]})  # without Uniform
+    table = build_table(select(pd.concat([frame, more], ignore_index=True)), TableRequest(source="paper", rank=True))
+    table.not_shown.append(
+        {"policy": "A", "problem": "x", "horizon": 9, "trials": 1, "seed": 0, "status": "failed", "reason": ""}
+    )
+    kinds = {line.text.split()[0]: line.kind for line in footer_lines(table)}
+    assert table.verdict is not None
+    assert kinds == {
+        table.verdict.sentence.split()[0]: "note",
+        "fewer": "caution",
+        "no": "caution",
+        "ranked": "caution",
+        "mean": "note",
+        "not": "caution",
+        "agreement:": "note",
+    }
+    written = text.parts(table, width=40)
+    assert [part.kind for part in written] == ["table", *(line.kind for line in footer_lines(table))]
+    assert "\n".join(part.text for part in written) == text.write(table, width=40)
+
+
 @pytest.fixture
 def rewards(frame_of) -> Table:
     """Rewards are 1000 minus these: B is best on x, A on y, and on y nobody reaches the best fixed action."""
     cells = {("A", "x"): [70, 80], ("B", "x"): [10, 20], ("A", "y"): [200, 202], ("B", "y"): [300, 302]}
-    return build_table(select(frame_of(cells)), Request(metric="reward", rank=True))
+    return build_table(select(frame_of(cells)), TableRequest(metric="reward", rank=True))
 
 
 def test_the_largest_reward_is_best_in_every_format(rewards):
@@ -329,7 +350,7 @@ def test_the_largest_reward_is_best_in_every_format(rewards):
 def test_rewards_are_sorted_from_the_largest(frame_of):
     frame = frame_of({("A", "x"): [70], ("B", "x"): [10], ("C", "x"): [40]})
     for sort in ("x", "rank"):
-        request = Request(metric="reward", sort=sort, rank=True)
+        request = TableRequest(metric="reward", sort=sort, rank=True)
         assert build_table(select(frame), request).policies == ["B", "C", "A"]
 
 
@@ -350,7 +371,7 @@ def test_the_best_fixed_action_stands_last_in_every_format(rewards):
 
 
 def test_a_regret_has_no_reference(frame):
-    assert "reference" not in json_format.value(build_table(select(frame), Request()))
+    assert "reference" not in json_format.value(build_table(select(frame), TableRequest()))
 
 
 def test_a_format_is_a_file():

@@ -8,7 +8,7 @@ import shutil
 import numpy as np
 import pytest
 
-from showdown.analysis.with_best import Difference
+from showdown.analysis.compare_trials import Difference
 from showdown.basics.errors import UsageError
 from showdown.bench.cell import Cell
 from showdown.bench.engine import Limits

@@ -6,28 +6,28 @@ import numpy as np
 import pytest
 
 from showdown.analysis.build_table import build_table
-from showdown.analysis.cautions import (
+from showdown.analysis.judge import judge
+from showdown.analysis.notes import (
     Bending,
     CatchingUp,
     FewTrials,
+    LongWarmUp,
     ShortHorizon,
     UnequalCoverage,
     UnsharedProblems,
-    WarmUp,
 )
-from showdown.analysis.facts import Fact, facts_of
-from showdown.analysis.judge import judge
-from showdown.analysis.request import Request
+from showdown.analysis.play_details import PlayDetails, play_details
 from showdown.analysis.selection import select
+from showdown.analysis.table import TableRequest
 from showdown.analysis.validity import catching_up, cautions, is_bending, no_times, with_times
 from showdown.basics.errors import UsageError
 from showdown.bench.store import Store
 from showdown.report.formats import text
 
 
-def fact(**changes) -> Fact:
+def detail(**changes) -> PlayDetails:
     usual = {"hardware": "abacus", "concurrent": 0, "rows": None, "warm_up": 0, "step_seconds": 1e-6, "quarters": None}
-    return Fact(**{**usual, **changes})
+    return PlayDetails(**{**usual, **changes})
 
 
 def noisy(*quarters: float, trials: int = 12, seed: int = 0) -> np.ndarray:
@@ -40,17 +40,17 @@ def kinds(found) -> set[type]:
 
 def test_a_sound_comparison_raises_no_alarm(frame_of):
     frame = frame_of({("A", "x"): range(12), ("B", "x"): range(12)}, horizon=100)
-    facts = {cell: fact(rows=100, warm_up=10, quarters=noisy(40, 30, 30, 30)) for cell in frame["cell"]}
-    assert cautions(frame, facts) == []
-    assert no_times(frame, facts) == ""
-    assert judge(frame, facts).warnings == ()
+    details = {cell: detail(rows=100, warm_up=10, quarters=noisy(40, 30, 30, 30)) for cell in frame["cell"]}
+    assert cautions(frame, details) == []
+    assert no_times(frame, details) == ""
+    assert judge(frame, details).warnings == ()
 
 
 def test_each_doubt_is_found(frame_of):
     frame = frame_of({("A", "x"): [1, 2, 3], ("B", "x"): [1, 2, 3], ("B", "y"): [1, 2, 3], ("C", "y"): [1, 2, 3]})
-    facts = {cell: fact(rows=400, warm_up=25, quarters=noisy(99, 60, 40, 20)) for cell in frame["cell"]}
-    found = cautions(frame, facts)
-    assert kinds(found) == {ShortHorizon, Bending, WarmUp, FewTrials, UnequalCoverage, UnsharedProblems}
+    details = {cell: detail(rows=400, warm_up=25, quarters=noisy(99, 60, 40, 20)) for cell in frame["cell"]}
+    found = cautions(frame, details)
+    assert kinds(found) == {ShortHorizon, Bending, LongWarmUp, FewTrials, UnequalCoverage, UnsharedProblems}
     told = "\n".join(map(str, found))
     assert "not played to the end: x (100 of 400 steps), y (100 of 400 steps)" in told
     assert "A on x (25 of 100)" in told
@@ -81,30 +81,30 @@ def test_a_straight_curve_is_hardly_ever_called_bending():
 def test_a_policy_that_catches_up_is_named(frame_of, last, expected):
     frame = frame_of({("A", "x"): [120] * 12, ("B", "x"): [180] * 12}, horizon=1000)
     quarters = {"A": noisy(30, 30, 30, 30), "B": noisy(80, 60, 40 - last, last, seed=1)}
-    facts = {cell: fact(quarters=quarters[cell[0]]) for cell in frame["cell"]}
-    found = catching_up(frame, facts, "A", ["B"])
+    details = {cell: detail(quarters=quarters[cell[0]]) for cell in frame["cell"]}
+    found = catching_up(frame, details, "A", ["B"])
     assert bool(found.items) == expected
     if expected:
         assert str(found).startswith("at the rate of the last quarter B would overtake A on x after about 1,")
-        assert any("would overtake" in warning for warning in judge(frame, facts).warnings)
+        assert any("would overtake" in warning for warning in judge(frame, details).warnings)
     assert isinstance(found, CatchingUp)
-    assert not catching_up(frame, facts, "B", ["A"]).items
+    assert not catching_up(frame, details, "B", ["A"]).items
 
 
 def test_times_of_other_hardware_or_of_shared_processes_are_not_compared(frame_of):
     frame = frame_of({("A", "x"): [1, 2], ("B", "x"): [1, 2], ("A", "y"): [1, 2], ("B", "y"): [1, 2]})
-    shared = {cell: fact(concurrent=int(cell.startswith("A|x"))) for cell in frame["cell"]}
+    shared = {cell: detail(concurrent=int(cell.startswith("A|x"))) for cell in frame["cell"]}
     kept, doubts = with_times(frame, shared)
     assert set(kept["problem"]) == {"y"}
     assert str(doubts[0]) == "times are not compared on x (cells were run at the same time as others (--processes))"
-    table = build_table(select(frame), Request(metric="time"), shared)
+    table = build_table(select(frame), TableRequest(metric="time"), shared)
     assert table.problems == ["y"]
     assert "times are not compared on x" in text.write(table)
-    two = {cell: fact(hardware=cell[0]) for cell in frame["cell"]}
+    two = {cell: detail(hardware=cell[0]) for cell in frame["cell"]}
     with pytest.raises(
         UsageError, match=r"no time to run to show: times are not compared on x, y .*2 kinds of hardware"
     ):
-        build_table(select(frame), Request(metric="time"), two)
+        build_table(select(frame), TableRequest(metric="time"), two)
     found = judge(frame[frame["problem"] == "x"], two)
     assert (found.cheapest, found.cheapest_reason) == (None, "cells were run on 2 kinds of hardware")
 
@@ -115,8 +115,8 @@ def test_facts_are_read_from_a_store(stored, change_cell, tmp_path):
         change_cell(path, rows=77)
     store = Store(folder)
     frame = store.frame()
-    facts = facts_of(store, store.cells(), frame["cell"])
-    one = facts[frame.loc[frame["policy"] == "LinFullPost", "cell"].iloc[0]]
+    details = play_details(store, store.cells(), frame["cell"])
+    one = details[frame.loc[frame["policy"] == "LinFullPost", "cell"].iloc[0]]
     assert (one.rows, one.hardware, one.concurrent) == (77, "device abacus, cores 2", 0)
     assert one.warm_up == 3 * 3  # three pulls of three actions
     # the curve is final·√(t / T), at quarters: 0.5, 0.707, 0.866, 1

@@ -11,12 +11,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from showdown.analysis.coverage import coverage
+from showdown.analysis.compare_ranks import problems_needed, signed_rank
+from showdown.analysis.compare_trials import compare_with_best, difference, interval
 from showdown.analysis.head_to_head import head_to_head
-from showdown.analysis.judge import judge
-from showdown.analysis.over_problems import problems_needed, signed_rank
-from showdown.analysis.verdict import verdict
-from showdown.analysis.with_best import difference, interval, with_best
+from showdown.analysis.judge import judge, verdict
+from showdown.analysis.ranks import coverage
 
 
 @pytest.fixture
@@ -226,7 +225,7 @@ def test_the_true_best_is_rarely_counted_as_behind():
     excluded = 0
     for _ in range(200):
         values = pd.DataFrame(generator.standard_normal((8, 10)), columns=list("ABCDEFGHIJ"))
-        _, others = with_best(values, smaller_is_better=True)
+        _, others = compare_with_best(values, smaller_is_better=True)
         excluded += "A" in others and others["A"].told_apart
     assert excluded <= 10
 

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from showdown.analysis.with_best import difference
+from showdown.analysis.compare_trials import difference
 from showdown.report.page.collect import collect
 from showdown.report.page.render import render, write
 

@@ -1,4 +1,4 @@
-"""From the cells of a store to one table: choose, summarise, rank, compare with the paper, put in order."""
+"""Make one table of the cells of a store: choose, summarise, rank, compare with the paper, put in order."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from dataclasses import replace
 
 import pandas as pd
 
-from showdown.analysis.agreement import against
-from showdown.analysis.coverage import coverage
-from showdown.analysis.facts import Facts
 from showdown.analysis.judge import judge
-from showdown.analysis.measured import measured
 from showdown.analysis.notes import Absent, LeftOut, NoBaseline, Note, OtherHorizon, RankedOver, merged
-from showdown.analysis.published import ABSOLUTE_SOURCES, HORIZONS, RANKED_PROBLEMS, layout, published
-from showdown.analysis.rank_rows import rank_rows
-from showdown.analysis.request import Request
+from showdown.analysis.play_details import DetailsByCell
+from showdown.analysis.published import ABSOLUTE_SOURCES, HORIZONS, RANKED_PROBLEMS, against, layout, published
+from showdown.analysis.ranks import RANK, coverage, rank_rows
 from showdown.analysis.selection import Selection, in_order
-from showdown.analysis.summary import relative_where_possible, summarise, summarise_commonest
-from showdown.analysis.table import RANK, Table
-from showdown.analysis.time_taken import per_trial
+from showdown.analysis.summary import (
+    cells_with_metric,
+    per_trial,
+    relative_where_possible,
+    summarise,
+    summarise_commonest,
+)
+from showdown.analysis.table import Table, TableRequest
 from showdown.analysis.validity import cautions, with_times
 from showdown.analysis.verdict import Verdict
 from showdown.basics.errors import UsageError
@@ -27,10 +28,10 @@ from showdown.metrics import metric_named
 from showdown.metrics.metric import Metric
 
 
-def build_table(selection: Selection, request: Request, facts: Facts | None = None) -> Table:
-    """`facts` are about the cells of the selection, for notes on what makes comparisons doubtful."""
+def build_table(selection: Selection, request: TableRequest, details: DetailsByCell | None = None) -> Table:
+    """The table of a selection; `details` are about its cells, for notes on what makes comparisons doubtful."""
     metric = metric_named(request.metric)
-    frame, notes = _usable(selection, request, metric, facts)
+    frame, notes = _usable(selection, request, metric, details)
     shown = frame[request.shows(frame)]
     columns = frame[frame["problem"].isin(shown["problem"])]  # with the policies that others are relative to
     rows, without = _summarised(columns, request)
@@ -55,28 +56,30 @@ def build_table(selection: Selection, request: Request, facts: Facts | None = No
     reference = summarise_commonest(shown, request.metric)
     table = Table(title, rows, policies, problems, merged(notes), metric=metric, reference=reference)
     if request.judged and not metric.cell:  # a time has no interval, and so no verdict
-        table = _judged(table, shown, request, facts, over)
+        table = _judged(table, shown, request, details, over)
     return table if request.sort is None else replace(table, policies=_sorted(table, request.sort))
 
 
-def _judged(table: Table, shown: pd.DataFrame, request: Request, facts: Facts | None, over: list[str]) -> Table:
-    """With the verdict about what is shown, every tie for the best marked, and notes on what is doubtful."""
+def _judged(
+    table: Table, shown: pd.DataFrame, request: TableRequest, details: DetailsByCell | None, over: list[str]
+) -> Table:
+    """The table with the verdict about what is shown, every tie for the best marked, and notes on what is doubtful."""
 
     def about(problems: list[str] | None) -> Verdict:
-        return judge(shown, facts or {}, request.metric, expected=request.expected, problems=problems)
+        return judge(shown, details or {}, request.metric, expected=request.expected, problems=problems)
 
     best = {name: about([name]).ties for name in table.problems if name != RANK}
     if over:
         best[RANK] = about(over).ties
-    notes = [*table.notes, *cautions(shown, facts)]
+    notes = [*table.notes, *cautions(shown, details)]
     return replace(table, verdict=about(None), best=best, notes=merged(notes))
 
 
-def _is_absolute(request: Request) -> bool:
+def _is_absolute(request: TableRequest) -> bool:
     return request.absolute or request.source in ABSOLUTE_SOURCES
 
 
-def _summarised(columns: pd.DataFrame, request: Request) -> tuple[pd.DataFrame, list[str]]:
+def _summarised(columns: pd.DataFrame, request: TableRequest) -> tuple[pd.DataFrame, list[str]]:
     """A summary of the metric, and the problems on which it could not be relative though it should be."""
     if _is_absolute(request):
         return summarise(columns, request.metric, expected=request.expected, absolute=True), []
@@ -84,17 +87,17 @@ def _summarised(columns: pd.DataFrame, request: Request) -> tuple[pd.DataFrame, 
 
 
 def _usable(
-    selection: Selection, request: Request, metric: Metric, facts: Facts | None
+    selection: Selection, request: TableRequest, metric: Metric, details: DetailsByCell | None
 ) -> tuple[pd.DataFrame, list[Note]]:
     """The cells that hold the metric, of which at least one was asked for, and notes about the others."""
     asked = selection.frame[request.shows(selection.frame)]
     if asked.empty:
         raise UsageError("none of the cells that were asked for is finished")
-    lacking: list[Note] = [*measured(asked, metric, request.expected).notes]
-    frame = measured(selection.frame, metric, request.expected).frame
+    lacking: list[Note] = [*cells_with_metric(asked, metric, request.expected).notes]
+    frame = cells_with_metric(selection.frame, metric, request.expected).frame
     if metric.cell:
-        frame, _ = with_times(frame[request.shows(frame) | (frame["policy"] == metric.baseline)], facts)
-        lacking += with_times(asked, facts)[1]
+        frame, _ = with_times(frame[request.shows(frame) | (frame["policy"] == metric.baseline)], details)
+        lacking += with_times(asked, details)[1]
     if not request.shows(frame).any():
         raise UsageError(f"there is no {metric.title} to show: {'; '.join(map(str, lacking))}")
     left_out = selection.left_out[request.shows(selection.left_out)]
@@ -102,7 +105,7 @@ def _usable(
 
 
 def _ranked(
-    frame: pd.DataFrame, request: Request, metric: Metric, paper: pd.DataFrame | None, problems: list[str]
+    frame: pd.DataFrame, request: TableRequest, metric: Metric, paper: pd.DataFrame | None, problems: list[str]
 ) -> tuple[pd.DataFrame, list[str]]:
     """Rows of mean ranks, and the problems they are over."""
     over = list(RANKED_PROBLEMS) if paper is not None or request.layout == "main" else problems
@@ -119,7 +122,7 @@ def _ordered(finished: pd.Series, asked: list[str] | None, known: Iterable[str])
 
 
 def _sorted(table: Table, sort: str) -> list[str]:
-    """Best first; policies without a number there come last, in their order."""
+    """The policies, the best first; those without a number come last, in their order."""
     problem = RANK if sort == "rank" else sort
     by = table.rows[table.rows["problem"] == problem].set_index("policy")["mean"]
     if by.empty:
@@ -130,7 +133,7 @@ def _sorted(table: Table, sort: str) -> list[str]:
     return sorted(table.policies, key=lambda name: worse * by[name] if name in by else float("inf"))
 
 
-def _title(rows: pd.DataFrame, request: Request, metric: Metric) -> str:
+def _title(rows: pd.DataFrame, request: TableRequest, metric: Metric) -> str:
     units = rows["unit"].drop_duplicates()
     counts = sorted(set(rows["trials"]))
     trials = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1])))) + (" trials" if counts[-1] > 1 else " trial")
@@ -148,7 +151,7 @@ def _left_out_notes(left_out: pd.DataFrame) -> list[Note]:
     ]
 
 
-def _absent_notes(frame: pd.DataFrame, request: Request) -> list[Note]:
+def _absent_notes(frame: pd.DataFrame, request: TableRequest) -> list[Note]:
     if request.layout is None:
         return []
     absent = [name for name in layout(request.layout).problems if name not in set(frame["problem"])]

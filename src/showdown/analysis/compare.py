@@ -25,7 +25,7 @@ def paired_differences(
     resamples: int = 10_000,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """problem, mean, low, high, wins, trials: of `first` minus `second`, trial by trial, on problems that both played.
+    """A row per problem that both played: problem, mean, low, high, wins, trials, of `first` minus `second` by trial.
 
     Trial i of a problem is the same for every policy, so differences are paired and the luck of the draw cancels. The
     interval is the percentile bootstrap of the mean over trials; `wins` is the share of trials in which `first` is
@@ -75,7 +75,7 @@ def friedman(summary: pd.DataFrame, *, alpha: float = 0.05) -> dict[str, float]:
 
 
 def critical_difference(policies: int, problems: int, alpha: float = 0.05) -> float:
-    """Nemenyi's: q·√(k(k+1) / 6n), with q the studentised range at infinite degrees of freedom over √2."""
+    """Nemenyi's critical difference: q·√(k(k+1) / 6n); q is the studentised range at infinite freedom over √2."""
     from scipy import stats
 
     quantile = stats.studentized_range.ppf(1 - alpha, policies, math.inf) / math.sqrt(2)
@@ -83,7 +83,7 @@ def critical_difference(policies: int, problems: int, alpha: float = 0.05) -> fl
 
 
 def nemenyi(summary: pd.DataFrame) -> pd.DataFrame:
-    """first, second, rank_difference, p_value for each pair of policies, over the problems that all of them played."""
+    """A row per pair of policies: first, second, rank_difference, p_value, over the problems that all played."""
     blocks = _complete_blocks(summary)
     p_values = _posthocs().posthoc_nemenyi_friedman(blocks.to_numpy())
     long = blocks.melt(var_name="policy", value_name="mean", ignore_index=False).reset_index()
@@ -121,7 +121,7 @@ def _posthocs() -> ModuleType:
 
 
 def stuck_share(frame: pd.DataFrame, metric: str = MAIN) -> pd.DataFrame:
-    """policy, problem, share, trials: the share of trials whose regret exceeds half of Uniform's mean.
+    """A row per cell: policy, problem, share, trials. The share is of trials with regret above half of Uniform's mean.
 
     The mean of a greedy network is often carried by a few trials that settled on a bad action for ever.
     """
@@ -134,7 +134,7 @@ def stuck_share(frame: pd.DataFrame, metric: str = MAIN) -> pd.DataFrame:
 
 
 def pareto_front(quality: pd.DataFrame, time: pd.DataFrame) -> pd.DataFrame:
-    """policy, problem, value, time, on_front: nothing else on the problem is as good in both and better in one.
+    """A row per cell: policy, problem, value, time, on_front (nothing else is as good in both and better in one).
 
     `quality` and `time` are summaries; a (policy, problem) that one of them lacks is left out.
     """

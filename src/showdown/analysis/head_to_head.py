@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from showdown.analysis.facts import Facts
-from showdown.analysis.measured import measured
-from showdown.analysis.summary import BASELINE, summarise
+from showdown.analysis.compare_trials import ALPHA, difference, values_of
+from showdown.analysis.play_details import DetailsByCell
+from showdown.analysis.summary import BASELINE, cells_with_metric, summarise
 from showdown.analysis.validity import catching_up, cautions
-from showdown.analysis.with_best import ALPHA, difference, values_of
 from showdown.basics.errors import UsageError
 from showdown.metrics import MAIN, metric_named
 
@@ -23,7 +22,7 @@ RESAMPLES = 4000
 
 
 @dataclass(frozen=True)
-class OnProblem:
+class ProblemDifference:
     """`first` minus `second`, in the metric's own unit or, where Uniform was played, in % of its mean."""
 
     problem: str
@@ -42,12 +41,14 @@ class OnProblem:
 
 @dataclass(frozen=True, kw_only=True)
 class HeadToHead:
+    """Two policies on every problem that both played, and over all of these."""
+
     first: str
     second: str
     metric: str
     title: str
     smaller_is_better: bool
-    problems: tuple[OnProblem, ...]
+    problems: tuple[ProblemDifference, ...]
     wins: int  # problems on which `first` is clearly better
     ties: int
     losses: int
@@ -58,6 +59,7 @@ class HeadToHead:
 
     @property
     def sentence(self) -> str:
+        """Who is better, in plain English, with the numbers that say so."""
         count = len(self.problems)
         if count == 1:
             return _on_one(self, self.problems[0])
@@ -78,7 +80,7 @@ class HeadToHead:
         return {"sentence": self.sentence, **dataclasses.asdict(self)}
 
 
-def _on_one(found: HeadToHead, one: OnProblem) -> str:
+def _on_one(found: HeadToHead, one: ProblemDifference) -> str:
     trials = f"better in {one.wins} of {one.wins + one.ties + one.losses} trials"
     if one.low is None or one.high is None:
         return f"{found.first} and {found.second} on {one.problem}: a single trial tells nothing."
@@ -90,12 +92,14 @@ def _on_one(found: HeadToHead, one: OnProblem) -> str:
     return f"{one.better} is better than {other} on {one.problem} ({found.first}: {number}; {trials})."
 
 
-def head_to_head(frame: pd.DataFrame, facts: Facts, first: str, second: str, metric: str = MAIN) -> HeadToHead:
-    """From cells that `selection.select` chose. Wins, ties and losses count problems by their intervals."""
+def head_to_head(
+    frame: pd.DataFrame, details: DetailsByCell, first: str, second: str, metric: str = MAIN
+) -> HeadToHead:
+    """Compare two policies over cells that `select` chose. Wins, ties and losses count problems by their intervals."""
     asked = metric_named(metric)
     if asked.cell:
         raise UsageError(f"{asked.title} has one number per cell, so there is no interval to compare by")
-    held = measured(frame, asked).frame
+    held = cells_with_metric(frame, asked).frame
     both = held[held["policy"].isin([first, second])]
     shared = [str(name) for name, group in both.groupby("problem", sort=False) if group["policy"].nunique() == 2]
     if not shared:
@@ -117,12 +121,12 @@ def head_to_head(frame: pd.DataFrame, facts: Facts, first: str, second: str, met
         mean=mean,
         low=low,
         high=high,
-        warnings=tuple(map(str, _warnings(both[both["problem"].isin(shared)], facts, parts, first, second))),
+        warnings=tuple(map(str, _warnings(both[both["problem"].isin(shared)], details, parts, first, second))),
     )
 
 
 def _scales(frame: pd.DataFrame, metric: str) -> dict[str, float]:
-    """100 / mean of Uniform by problem, where that makes sense."""
+    """What turns values into % of Uniform, by problem; only problems on which Uniform has a positive mean."""
     if metric_named(metric).baseline != BASELINE:
         return {}
     means = summarise(frame, metric, absolute=True)
@@ -130,7 +134,9 @@ def _scales(frame: pd.DataFrame, metric: str) -> dict[str, float]:
     return {str(problem): 100 / mean for problem, mean in zip(own["problem"], own["mean"], strict=True)}
 
 
-def _on_problem(rows: pd.DataFrame, first: str, second: str, metric: str, scales: dict[str, float]) -> OnProblem:
+def _on_problem(
+    rows: pd.DataFrame, first: str, second: str, metric: str, scales: dict[str, float]
+) -> ProblemDifference:
     asked, problem = metric_named(metric), str(rows["problem"].iloc[0])
     values = values_of(rows, metric)
     scale, unit = (scales[problem], f"% of {BASELINE}") if problem in scales else (1.0, asked.unit)
@@ -141,7 +147,7 @@ def _on_problem(rows: pd.DataFrame, first: str, second: str, metric: str, scales
     more = found.trials - fewer - equal
     wins, losses = (fewer, more) if asked.smaller_is_better else (more, fewer)
     low, high, p_value = (None if math.isnan(value) else value for value in (found.low, found.high, found.p_value))
-    return OnProblem(
+    return ProblemDifference(
         problem,
         unit,
         scale * float(values[first].mean()),
@@ -179,11 +185,13 @@ def _overall(
     return float(np.mean(means)), float(low), float(high)
 
 
-def _warnings(rows: pd.DataFrame, facts: Facts, parts: Iterable[OnProblem], first: str, second: str) -> list[Any]:
-    doubts: list[Any] = cautions(rows, facts)
+def _warnings(
+    rows: pd.DataFrame, details: DetailsByCell, parts: Iterable[ProblemDifference], first: str, second: str
+) -> list[Any]:
+    doubts: list[Any] = cautions(rows, details)
     for part in parts:
         if part.better is not None:
             other = second if part.better == first else first
-            crossing = catching_up(rows[rows["problem"] == part.problem], facts, part.better, [other])
+            crossing = catching_up(rows[rows["problem"] == part.problem], details, part.better, [other])
             doubts = [*([crossing] if crossing.items else []), *doubts]
     return doubts

@@ -21,6 +21,8 @@ _CELL = ["cell", "policy", "problem", "data", "horizon", "seed", "trials"]
 
 
 class Selection(NamedTuple):
+    """One cell per (policy, problem), and the cells that were left out."""
+
     frame: pd.DataFrame  # the rows of the chosen cells
     left_out: pd.DataFrame  # the columns of a cell, because: data, horizon, seed, trials or older
 
@@ -56,7 +58,7 @@ def select(
 
 
 def require_one_cell_each(frame: pd.DataFrame) -> None:
-    """Guard of every function that averages over trials: two cells of one (policy, problem) must not be pooled."""
+    """Raise ValueError where a (policy, problem) has two cells: their trials must not be averaged together."""
     cells = frame[_CELL].drop_duplicates()
     twice = cells[cells.duplicated(["policy", "problem"])]
     if len(twice):

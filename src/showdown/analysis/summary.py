@@ -1,15 +1,26 @@
-"""A metric per (policy, problem): mean and standard error over trials, in units of Uniform's mean or as it is."""
+"""What the trials of each (policy, problem) come to: means and standard errors, times, and mean curves.
+
+A metric is given in units of Uniform's mean or as it is measured. A cell's trials run together as one program, so there
+is one time for the cell, without compilation, and no standard error over trials; it is given in seconds, or per trial
+relative to RMS = 100 as in the paper. A store may be older than a metric, and some metrics make no sense on some
+problems: `cells_with_metric` tells such cells from the others.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
 import pandas as pd
 
 from showdown.analysis import SUMMARY
+from showdown.analysis.notes import NeedsLabels, Note, NotKept
 from showdown.analysis.selection import require_one_cell_each
-from showdown.analysis.time_taken import time_taken
 from showdown.basics.errors import UsageError
 from showdown.metrics import COMMONEST, MAIN, METRICS, metric_named
 from showdown.metrics.metric import Metric
+from showdown.metrics.standard import TIME
 
 BASELINE = METRICS[MAIN].baseline
 _RUN = ["problem", "horizon", "seed"]  # what two policies must share to be comparable
@@ -22,7 +33,7 @@ def summarise(
 
     Unless `absolute`, a metric with a baseline is given as 100·value / (mean of that policy on the same problem,
     horizon and seed), both mean and standard error. The standard error is the sample deviation (ddof = 1) over
-    √trials: NaN for a single trial. Cells that do not hold the metric are left out (see `measured.py`).
+    √trials: NaN for a single trial. Cells that do not hold the metric are left out (see `cells_with_metric`).
     """
     asked = metric_named(metric)
     if asked.cell:
@@ -98,3 +109,80 @@ def baseline(summary: pd.DataFrame, policy: str = BASELINE) -> pd.Series:
             more = f", and {others} other problem{'s' if others > 1 else ''} the same" if others else ""
             raise UsageError(f"{where} {fault}{more}: run {policy} there, or ask for absolute numbers with --absolute")
     return divisor
+
+
+def time_taken(frame: pd.DataFrame, *, absolute: bool = False) -> pd.DataFrame:
+    """A summary of time. Problems with an RMS cell are in % of its time per trial; the others, or all, in seconds."""
+    require_one_cell_each(frame)
+    cells = frame.drop_duplicates(["policy", *_RUN]).reset_index(drop=True)
+    summary = cells[["policy", *_RUN, "trials"]].assign(
+        metric=TIME.name, unit=TIME.unit, mean=cells[TIME.cell].astype(float), sem=float("nan")
+    )
+    if not absolute:
+        per_trial = summary["mean"] / summary["trials"]
+        baseline = summary.assign(per_trial=per_trial)[summary["policy"] == TIME.baseline].set_index(_RUN)["per_trial"]
+        divisor = summary.merge(baseline.rename("divisor"), how="left", left_on=_RUN, right_index=True)["divisor"]
+        relative = divisor > 0
+        summary["mean"] = (100 * per_trial / divisor).where(relative, summary["mean"])
+        summary["unit"] = summary["unit"].mask(relative, f"% of {TIME.baseline}")
+    return summary[list(SUMMARY)]
+
+
+def per_trial(seconds: pd.DataFrame) -> pd.DataFrame:
+    """A summary in seconds per trial, which can be compared, from one in seconds of whole cells."""
+    return seconds.assign(mean=seconds["mean"] / seconds["trials"], unit="seconds per trial")
+
+
+class CellsWithMetric(NamedTuple):
+    """The cells that a metric can be read from."""
+
+    frame: pd.DataFrame  # the rows of cells that hold the metric
+    notes: list[Note]  # about the others
+
+
+def cells_with_metric(frame: pd.DataFrame, metric: Metric, expected: bool = False) -> CellsWithMetric:
+    """The part of a frame that a metric can be read from, and what to say about the rest."""
+    if metric.cell:
+        return CellsWithMetric(frame, [])
+    column = metric.column(expected)
+    if column not in frame:
+        frame = frame.assign(**{column: float("nan")})
+    notes: list[Note] = []
+    meant = pd.Series(True, index=frame.index)
+    if metric.needs_labels and "labels" in frame:
+        meant = ~frame["labels"].astype(object).eq(False)  # an old record does not say
+        if not meant.all():
+            notes.append(NeedsLabels(_each(frame.loc[~meant, "problem"]), metric.name))
+    held = frame[column].notna()
+    if (meant & ~held).any():
+        notes.append(NotKept(_each(frame.loc[meant & ~held, "cell"]), metric.name))
+    return CellsWithMetric(frame[meant & held], notes)
+
+
+def _each(values: pd.Series) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+class Curve(NamedTuple):
+    """Cumulative regret over time: the mean over trials and its standard error at every checkpoint."""
+
+    steps: np.ndarray  # (points,)
+    mean: np.ndarray  # (points,)
+    sem: np.ndarray  # (points,) NaN for a single trial
+    trials: int = 0  # that the mean is over; 0: not known
+
+
+def mean_curve(steps: Sequence[int] | np.ndarray, trials: np.ndarray) -> Curve:
+    """The mean of the curves of the trials, (trials, points)."""
+    steps, trials = np.asarray(steps), np.asarray(trials, float)
+    count = len(trials)
+    sem = trials.std(axis=0, ddof=1) / np.sqrt(count) if count > 1 else np.full(len(steps), np.nan)
+    return Curve(steps, trials.mean(axis=0), sem, count)
+
+
+def thin(curve: Curve, points: int) -> Curve:
+    """The curve at no more than `points` of its points, evenly spread, the first and the last included."""
+    if len(curve.steps) <= points:
+        return curve
+    kept = np.unique(np.round(np.linspace(0, len(curve.steps) - 1, points)).astype(int))
+    return curve._replace(steps=curve.steps[kept], mean=curve.mean[kept], sem=curve.sem[kept])

@@ -18,20 +18,20 @@ import numpy as np
 import pandas as pd
 
 from showdown.analysis import preset_of
-from showdown.analysis.cautions import (
+from showdown.analysis.notes import (
     Bending,
     CatchingUp,
     Caution,
     FewTrials,
+    LongWarmUp,
     NoTimes,
     ShortHorizon,
     UnequalCoverage,
     UnsharedProblems,
-    WarmUp,
 )
-from showdown.analysis.coverage import REFERENCES, coverage
-from showdown.analysis.facts import QUARTERS, Fact, Facts
+from showdown.analysis.play_details import QUARTERS, DetailsByCell, PlayDetails
 from showdown.analysis.published import HORIZONS
+from showdown.analysis.ranks import REFERENCES, coverage
 
 FEWEST_TRIALS = 10
 WARM_UP_SHARE = 1 / 4
@@ -40,28 +40,30 @@ CERTAIN = 0.01
 FURTHER = 3  # times the steps played: how far curves are extrapolated where nothing longer can be played
 
 
-def cautions(frame: pd.DataFrame, facts: Facts | None = None) -> list[Caution]:
-    """About the cells of a frame, one per (policy, problem); without facts only what the frame says."""
+def cautions(frame: pd.DataFrame, details: DetailsByCell | None = None) -> list[Caution]:
+    """What makes a frame with one cell per (policy, problem) doubtful; without details only what the frame says."""
     cells = _cells(frame)
-    found = _about_play(cells, facts) if facts is not None else []
+    found = _about_play(cells, details) if details is not None else []
     return [*found, *(caution for caution in (_few_trials(cells), *_unequal(cells)) if caution.items)]
 
 
-def about_play(frame: pd.DataFrame, facts: Facts) -> list[Caution]:
-    """About how the cells were played, each by itself."""
-    return _about_play(_cells(frame), facts)
+def about_play(frame: pd.DataFrame, details: DetailsByCell) -> list[Caution]:
+    """Cautions about how the cells were played, each by itself."""
+    return _about_play(_cells(frame), details)
 
 
-def _about_play(cells: list[dict[str, Any]], facts: Facts) -> list[Caution]:
-    found = _short(cells, facts), _bending(cells, facts), _warm_up(cells, facts)
+def _about_play(cells: list[dict[str, Any]], details: DetailsByCell) -> list[Caution]:
+    found = _short(cells, details), _bending(cells, details), _warm_up(cells, details)
     return [caution for caution in found if caution.items]
 
 
 def few_trials(frame: pd.DataFrame) -> Caution:
+    """The cells with too few trials for small differences to show."""
     return _few_trials(_cells(frame))
 
 
 def unequal_coverage(frame: pd.DataFrame) -> list[Caution]:
+    """The policies that are not ranked, and the problems that are left out of the ranks."""
     return _unequal(_cells(frame))
 
 
@@ -70,31 +72,34 @@ def _cells(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return frame[columns].drop_duplicates(["policy", "problem"]).to_dict("records")
 
 
-def full_length(problem: str, fact: Fact) -> int | None:
+def full_length(problem: str, detail: PlayDetails) -> int | None:
     """The steps that the problem is meant to be played for: the paper's, or all rows; None: no such number."""
-    return HORIZONS.get(preset_of(problem)) or fact.rows
+    return HORIZONS.get(preset_of(problem)) or detail.rows
 
 
-def _short(cells: list[dict[str, Any]], facts: Facts) -> Caution:
+def _short(cells: list[dict[str, Any]], details: DetailsByCell) -> Caution:
     short = {}
     for cell in cells:
-        full = full_length(cell["problem"], facts[cell["cell"]]) if cell["cell"] in facts else None
+        full = full_length(cell["problem"], details[cell["cell"]]) if cell["cell"] in details else None
         if full is not None and cell["horizon"] < full:
             short[cell["problem"]] = (cell["problem"], int(cell["horizon"]), full)
     return ShortHorizon(tuple(short.values()))
 
 
-def _bending(cells: list[dict[str, Any]], facts: Facts) -> Caution:
+def _bending(cells: list[dict[str, Any]], details: DetailsByCell) -> Caution:
     return Bending(
         tuple(
             (cell["policy"], cell["problem"])
             for cell in cells
-            if cell["policy"] not in REFERENCES and cell["cell"] in facts and is_bending(facts[cell["cell"]].quarters)
+            if cell["policy"] not in REFERENCES
+            and cell["cell"] in details
+            and is_bending(details[cell["cell"]].quarters)
         )
     )
 
 
 def is_bending(quarters: np.ndarray | None) -> bool:
+    """Whether the last quarter lost clearly less than the one before; `quarters` is (trials, 4) regret."""
     if quarters is None:
         return False
     before, last = quarters[:, -2], quarters[:, -1]
@@ -102,7 +107,7 @@ def is_bending(quarters: np.ndarray | None) -> bool:
 
 
 def _p_value(differences: np.ndarray) -> float:
-    """One-sided, that the mean is not positive; 1 for fewer than two differences."""
+    """The one-sided p-value that the mean is not positive; 1 for fewer than two differences."""
     from scipy import special
 
     count = len(differences)
@@ -113,9 +118,9 @@ def _p_value(differences: np.ndarray) -> float:
     return float(special.stdtr(count - 1, -mean / error))
 
 
-def _warm_up(cells: list[dict[str, Any]], facts: Facts) -> Caution:
-    pulls = {cell["cell"]: facts[cell["cell"]].warm_up for cell in cells if cell["cell"] in facts}
-    return WarmUp(
+def _warm_up(cells: list[dict[str, Any]], details: DetailsByCell) -> Caution:
+    pulls = {cell["cell"]: details[cell["cell"]].warm_up for cell in cells if cell["cell"] in details}
+    return LongWarmUp(
         tuple(
             (cell["policy"], cell["problem"], min(pulls[cell["cell"]], int(cell["horizon"])), int(cell["horizon"]))
             for cell in cells
@@ -130,7 +135,7 @@ def _few_trials(cells: list[dict[str, Any]]) -> Caution:
 
 
 def _unequal(cells: list[dict[str, Any]]) -> list[Caution]:
-    """Which policies are not ranked, and over which problems nobody is."""
+    """Cautions about policies that are not ranked, and about problems that are left out of the ranks."""
     if not cells:
         return []
     found = coverage(pd.DataFrame(cells))
@@ -140,40 +145,40 @@ def _unequal(cells: list[dict[str, Any]]) -> list[Caution]:
     return [UnequalCoverage(lacking), UnsharedProblems(unshared, found.total)]
 
 
-def no_times(frame: pd.DataFrame, facts: Facts) -> str:
+def no_times(frame: pd.DataFrame, details: DetailsByCell) -> str:
     """Why the times of these cells must not be compared; empty where they can be."""
-    known = [facts[cell] for cell in dict.fromkeys(frame["cell"]) if cell in facts]
-    machines = len({fact.hardware for fact in known})
+    known = [details[cell] for cell in dict.fromkeys(frame["cell"]) if cell in details]
+    machines = len({detail.hardware for detail in known})
     if machines > 1:
         return f"cells were run on {machines} kinds of hardware"
-    if len(known) > 1 and any(fact.concurrent for fact in known):
+    if len(known) > 1 and any(detail.concurrent for detail in known):
         return "cells were run at the same time as others (--processes)"
     return ""
 
 
-def with_times(frame: pd.DataFrame, facts: Facts | None) -> tuple[pd.DataFrame, list[Caution]]:
+def with_times(frame: pd.DataFrame, details: DetailsByCell | None) -> tuple[pd.DataFrame, list[Caution]]:
     """The cells of problems on which times can be compared, and a caution about the others."""
-    if facts is None:
+    if details is None:
         return frame, []
-    reasons = {str(name): no_times(group, facts) for name, group in frame.groupby("problem", sort=False)}
+    reasons = {str(name): no_times(group, details) for name, group in frame.groupby("problem", sort=False)}
     refused = tuple((name, why) for name, why in reasons.items() if why)
     kept = frame[~frame["problem"].isin([name for name, _ in refused])]
     return kept, [NoTimes(refused)] if refused else []
 
 
-def catching_up(frame: pd.DataFrame, facts: Facts, best: str, rivals: Iterable[str]) -> Caution:
+def catching_up(frame: pd.DataFrame, details: DetailsByCell, best: str, rivals: Iterable[str]) -> Caution:
     """Rivals of the best policy of one problem whose curve would cross its curve, were play to go on."""
     cells = {cell["policy"]: cell for cell in _cells(frame)}
     rivals = [name for name in rivals if name in cells]
-    fact = facts.get(cells[best]["cell"]) if best in cells else None
+    detail = details.get(cells[best]["cell"]) if best in cells else None
     found = []
-    for name in rivals if fact is not None and fact.quarters is not None else ():
-        theirs = facts.get(cells[name]["cell"])
-        if fact is None or theirs is None or theirs.quarters is None:
+    for name in rivals if detail is not None and detail.quarters is not None else ():
+        theirs = details.get(cells[name]["cell"])
+        if detail is None or theirs is None or theirs.quarters is None:
             continue
         problem, horizon = cells[best]["problem"], int(cells[best]["horizon"])
-        crossing = _crossing(fact.quarters, theirs.quarters, horizon, len(rivals))
-        if crossing <= max(full_length(problem, fact) or 0, FURTHER * horizon):
+        crossing = _crossing(detail.quarters, theirs.quarters, horizon, len(rivals))
+        if crossing <= max(full_length(problem, detail) or 0, FURTHER * horizon):
             found.append((name, problem, best, crossing))
     return CatchingUp(tuple(found))
 

@@ -1,28 +1,18 @@
-"""The verdict: which method is best, which others cannot be told from it, the cheapest of these, and how sure that is.
+"""What a verdict says: the best method, those that cannot be told from it, the cheapest of these, and how sure that is.
 
-One function, so that tables, the page, the last lines of `run`, and `recommend` cannot disagree. On one problem methods
-are compared trial by trial (`with_best.py`), over several by mean ranks (`over_problems.py`). There is no best method
-without an interval. Uniform and the best fixed action are references: shown, and compared with the best, but never
-named as its rivals. docs/verdicts.md says how to read one.
+`judge.py` finds one. `Verdict.sentence` says it in plain English and claims no more than the numbers do. There is no
+best method without an interval. Uniform and the best fixed action are references: shown, and compared with the best,
+but never named as its rivals. docs/verdicts.md says how to read one.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import pandas as pd
-
-from showdown.analysis.coverage import REFERENCES, Coverage, coverage
-from showdown.analysis.measured import measured
-from showdown.analysis.over_problems import over_problems
 from showdown.analysis.summary import BASELINE
-from showdown.analysis.with_best import difference, interval, values_of, with_best
-from showdown.metrics import COMMONEST, MAIN, metric_named
-from showdown.metrics.metric import Metric
+from showdown.metrics import COMMONEST
 
 RANK_UNIT = "mean rank"
 
@@ -42,7 +32,7 @@ class Rival:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """JSON-able by `to_json`; `sentence` says it in plain English."""
+    """Who is best, and how sure that is. `sentence` says it in plain English, `to_json` as plain data."""
 
     metric: str
     title: str  # of the metric, as a sentence says it
@@ -80,187 +70,84 @@ class Verdict:
 
     @property
     def sentence(self) -> str:
-        from showdown.analysis.verdict_words import sentence
-
-        return sentence(self)
+        """One or two sentences in plain English."""
+        return _sentence(self)
 
     def to_json(self) -> dict[str, Any]:
         plain = {"sentence": self.sentence, **dataclasses.asdict(self)}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
 
 
-def verdict(
-    frame: pd.DataFrame,
-    metric: str = MAIN,
-    *,
-    expected: bool = False,
-    problems: Sequence[str] | None = None,
-    seconds: Mapping[tuple[str, str], float] | None = None,
-    no_times: str = "",
-    warnings: Sequence[str] = (),
-) -> Verdict:
-    """Of the cells of a frame, one per (policy, problem) as `selection.select` chooses them.
-
-    `seconds` is the time of one step by (policy, problem), for naming the cheapest; `no_times` says why times must not
-    be compared, where they must not. `validity.judged` gives both, and the warnings.
-    """
-    asked = metric_named(metric)
-    rows = frame if problems is None else frame[frame["problem"].isin(problems)]
-    rows = rows if asked.cell else measured(rows, asked, expected).frame
-    found = coverage(rows)
-    rows = rows[rows["problem"].isin(found.problems) & rows["policy"].isin(found.policies)]
-    counts = rows.groupby(["policy", "problem"])["trial"].size()
-    about: dict[str, Any] = {
-        "metric": asked.column(expected) if not asked.cell else asked.name,
-        "title": asked.title,
-        "smaller_is_better": asked.smaller_is_better,
-        "unit": asked.unit,
-        "problems": tuple(found.problems),
-        "coverage": found.played,
-        "all_problems": found.total,
-        "left_out": tuple(found.left_out),
-        "trials": (int(counts.min()), int(counts.max())) if len(counts) else (0, 0),
-        "warnings": tuple(warnings),
-    }
-    reason = _no_verdict(rows, found, asked)
-    if reason:
-        return Verdict(**about, reason=reason)
-    column = asked.column(expected)
-    about |= _one_problem(rows, asked, column) if len(found.problems) == 1 else _several(rows, asked, column)
-    if about["best"] is None:
-        return Verdict(**about)
-    cheapest, why = _cheapest((about["best"], *about["tied"]), found.problems, seconds, no_times)
-    return Verdict(**about, cheapest=cheapest, cheapest_reason=why)
+NAMED = 4  # ties that are named; the others are counted
 
 
-def _no_verdict(rows: pd.DataFrame, found: Coverage, metric: Metric) -> str:
-    if metric.cell:
-        return "a cell has one time and no interval"
-    if not found.total:
-        return f"no cell holds the {metric.title}"
-    if not found.problems:
-        return "no problem was played by all of the methods"
-    if not set(found.policies) - REFERENCES:
-        return "no method was played besides Uniform"
-    return ""
+def _sentence(verdict: Verdict) -> str:
+    where = _where(verdict)
+    if verdict.best is None:
+        return f"No verdict {where}: {verdict.reason}."
+    superlative = f"the {'lowest' if verdict.smaller_is_better else 'highest'} {verdict.title}"
+    several = len(verdict.problems) > 1
+    has = f"the best mean rank by {verdict.title}" if several else superlative
+    value, low, high = (_number(number, verdict.unit) for number in (verdict.value, verdict.low, verdict.high))
+    number = f"{value}{_unit(verdict)}, 95 % interval {low} to {high}"
+    if not verdict.tied:
+        others = len(verdict.rivals)
+        claim = f"{verdict.best} has {has} {where} ({number})"
+        beaten = f", ahead of the {others} others" if others > 1 else ", ahead of the other method"
+        told = f"{claim}{beaten if others else ''}{_p(verdict) if others else ''}."
+    else:
+        told = (
+            f"No single winner {where}: {listed([verdict.best, *verdict.tied])} cannot be told apart"
+            f"{' by mean rank' if several else ''}{_p(verdict)}. "
+            f"{verdict.best} has {has} ({number})."
+        )
+    return " ".join(filter(None, [told, _cheapest(verdict), _references(verdict)]))
 
 
-def _one_problem(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, Any]:
-    values = values_of(rows, column)
-    methods = values[[name for name in values if name not in REFERENCES]]
-    worse = 1 if metric.smaller_is_better else -1
-    scale, unit = _scale(values, metric)
-    best, others = with_best(methods, metric.smaller_is_better)
-    low, high = interval(values[best], metric.is_share)
-    if math.isnan(low) or any(math.isnan(found.low) for found in others.values()):
-        return {"best": None, "reason": "a single trial gives no interval", "unit": metric.unit}
-    against = {name: values[name] for name in values if name in REFERENCES}
-    if metric.fixed_column in rows and column == metric.name:
-        fixed = rows.drop_duplicates("trial").set_index("trial")[metric.fixed_column]
-        against |= {COMMONEST: fixed} if fixed.notna().sum() > 1 else {}
-    rivals = tuple(_rival(name, values[name], item, scale) for name, item in others.items())
-    references = tuple(
-        _rival(name, item, difference(item, values[best], worse=worse), scale) for name, item in against.items()
-    )
-    p_value = nearest_p(rivals)
-    tied = tuple(rival.policy for rival in rivals if not rival.behind)
-    return {
-        "best": best,
-        "value": scale * float(values[best].mean()),
-        "low": scale * low,
-        "high": scale * high,
-        "unit": unit,
-        "rivals": rivals,
-        "references": references,
-        "tied": tied,
-        "sure": how_sure(p_value, rivals),
-        "p_value": p_value,
-        "test": "paired t test over trials, Bonferroni",
-    }
+def listed(names: list[str], most: int = NAMED) -> str:
+    """The names as `A, B and C`; a long list is cut and the rest counted."""
+    if len(names) > most + 1:
+        names = [*names[:most], f"{len(names) - most} others"]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _scale(values: pd.DataFrame, metric: Metric) -> tuple[float, str]:
-    """What numbers are multiplied by, and their unit then: relative to Uniform where it was played."""
-    mean = float(values[BASELINE].mean()) if metric.baseline == BASELINE and BASELINE in values else 0.0
-    return (100 / mean, f"% of {BASELINE}") if mean > 0 else (1.0, metric.unit)
+def _where(verdict: Verdict) -> str:
+    if len(verdict.problems) == 1:
+        return f"on {verdict.problems[0]}"
+    return f"over {len(verdict.problems)} problems" if verdict.problems else "over these problems"
 
 
-def _rival(name: str, values: pd.Series, found: Any, scale: float) -> Rival:
-    numbers = (scale * number for number in (float(values.mean()), found.mean, found.low, found.high))
-    value, mean, low, high = (None if math.isnan(number) else number for number in numbers)
-    p_value = None if math.isnan(found.p_value) else found.p_value
-    return Rival(name, value or 0.0, mean or 0.0, low, high, p_value, found.told_apart and found.mean > 0)
+def _unit(verdict: Verdict) -> str:
+    if verdict.unit.startswith("%"):
+        return f" {verdict.unit}"
+    if verdict.unit.startswith("share"):  # a number from 0 to 1 that the metric's title explains
+        return ""
+    return "" if len(verdict.problems) > 1 else f" {verdict.unit}"
 
 
-def _several(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, Any]:
-    methods = rows[~rows["policy"].isin(REFERENCES)]
-    if methods["policy"].nunique() < 2:
-        return {"best": None, "reason": "only one method was played on all of these problems"}
-    if methods.groupby(["policy", "problem"])["trial"].size().min() < 2:
-        return {"best": None, "reason": "a single trial gives no interval"}
-    found = over_problems(methods, column, metric.smaller_is_better, _common_unit(rows, metric, column))
-    rivals = tuple(
-        Rival(name, found.ranks[name], item.mean, item.low, item.high, item.p_value, item.told_apart)
-        for name, item in found.differences.items()
-    )
-    tied = tuple(rival.policy for rival in rivals if not rival.behind)
-    return {
-        "best": found.best,
-        "value": found.rank,
-        "low": found.low,
-        "high": found.high,
-        "unit": RANK_UNIT,
-        "rivals": rivals,
-        "tied": tied,
-        "sure": how_sure(found.p_value, rivals),
-        "p_value": found.p_value,
-        "test": found.test,
-    }
+def _number(value: float | None, unit: str) -> str:
+    """The number as text: per cent and ranks with two decimals, shares with four, as the ends of their intervals."""
+    if value is None:
+        return "?"
+    if unit.startswith("share"):
+        return f"{value:.4f}"
+    return f"{value:.2f}" if unit.startswith("%") or unit == RANK_UNIT else f"{value:.4g}"
 
 
-def _common_unit(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, float] | None:
-    """By problem, what makes values of different problems comparable; None where nothing does."""
-    problems = [str(name) for name in rows["problem"].unique()]
-    if metric.is_share:
-        return dict.fromkeys(problems, 1.0)
-    uniform = rows[rows["policy"] == BASELINE].groupby("problem")[column].mean()
-    if metric.baseline != BASELINE or len(uniform) < len(problems) or not (uniform > 0).all():
-        return None
-    return {str(name): 100 / mean for name, mean in uniform.items()}
+def _p(verdict: Verdict) -> str:
+    if verdict.p_value is None:
+        return " (too few trials for a p-value)"
+    shown = "p < 0.001" if verdict.p_value < 0.001 else f"p = {verdict.p_value:.2g}"
+    return f" ({verdict.test}, {shown})" if len(verdict.problems) > 1 else f" ({shown})"
 
 
-def nearest_p(rivals: Sequence[Rival]) -> float | None:
-    """That the nearest is as good as the best; None without rivals, or where one has too few trials for a p-value."""
-    known = [rival.p_value for rival in rivals if rival.p_value is not None]
-    return max(known, default=None) if len(known) == len(rivals) else None
+def _cheapest(verdict: Verdict) -> str:
+    if not verdict.tied or verdict.cheapest is None:
+        return ""
+    return f"The cheapest of these is {verdict.cheapest} ({verdict.cheapest_reason})."
 
 
-def how_sure(p_value: float | None, rivals: Sequence[Rival]) -> str:
-    if not rivals:
-        return "alone"
-    if not all(rival.behind for rival in rivals):
-        return "a tie"
-    if p_value is None:
-        return "too few trials"
-    return "sure" if p_value >= 0.001 else "very sure"
-
-
-def _cheapest(
-    names: tuple[str, ...], problems: Sequence[str], seconds: Mapping[tuple[str, str], float] | None, no_times: str
-) -> tuple[str | None, str]:
-    """The fastest of some policies over the problems, and its time per step; or None and why."""
-    if no_times or not seconds:
-        return None, no_times or "no times are known"
-    total = {name: sum(seconds.get((name, problem), math.nan) for problem in problems) for name in names}
-    if any(math.isnan(value) for value in total.values()):
-        return None, "no times are known of some of them"
-    cheapest = min(names, key=lambda name: total[name])
-    each = total[cheapest] / len(problems)
-    return cheapest, f"{_duration(each)} per step"
-
-
-def _duration(seconds: float) -> str:
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-6:.2g} µs"
+def _references(verdict: Verdict) -> str:
+    words = {BASELINE: "choosing at random", COMMONEST: "always taking the commonest action"}
+    missed = [words.get(one.policy, one.policy) for one in verdict.references if not one.behind]
+    return f"It is not clearly better than {listed(missed)}." if missed else ""

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 def closing_table(store: Store, cells: list[Cell]) -> Table | None:
     """Of the finished cells of a run, and nothing else that the store holds; None if there is no such cell."""
     from showdown.analysis.build_table import build_table
-    from showdown.analysis.facts import facts_of
-    from showdown.analysis.request import Request
+    from showdown.analysis.play_details import play_details
     from showdown.analysis.selection import select
+    from showdown.analysis.table import TableRequest
 
     records = store.cells()
     frame = store.frame(records)
@@ -25,15 +25,15 @@ def closing_table(store: Store, cells: list[Cell]) -> Table | None:
     if mine.empty:
         return None
     mine = mine[mine["policy"].isin([cell.policy_name for cell in cells])]
-    facts = facts_of(store, records, mine["cell"])
+    details = play_details(store, records, mine["cell"])
     problems = list(dict.fromkeys(mine["problem"]))
     several = len(problems) > 1
-    request = Request(rank=several, sort="rank" if several else problems[0])
-    return build_table(select(mine), request, facts)
+    request = TableRequest(rank=several, sort="rank" if several else problems[0])
+    return build_table(select(mine), request, details)
 
 
 def print_table(table: Table) -> None:
     """As text that fits the terminal, with colours there; plain elsewhere."""
     from showdown.report.formats import text
 
-    console.data_table(text.write(table, console.width()))
+    console.data_table(text.parts(table, console.width()))

@@ -13,7 +13,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -61,27 +61,32 @@ def width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else None
 
 
-_STYLES = {  # of parts of a table on a terminal
+_MARKS = {  # in the numbers of a table on a terminal
     r"\S+( ± \S+)?\*": "bold green",  # the best
     r"✓": "green",
     r"✗": "red",
-    r"^(not |fewer |still |a quarter |at the rate |times |no usable ).*$": "yellow",  # notes on what is doubtful
 }
+_KINDS = {"caution": "yellow"}  # of what stands below the numbers
 
 
-def data_table(text: str) -> None:
-    """Write a table: in colours on a terminal (unless NO_COLOR is set), plain elsewhere."""
+def data_table(parts: Iterable[tuple[str, str]]) -> None:
+    """Write the parts of a table, (text, kind) each, in colours on a terminal unless NO_COLOR is set; plain elsewhere.
+
+    In a part of the kind "table" the marks of numbers are coloured; other parts have one colour, by their kind.
+    """
+    parts = [(printable(text), kind) for text, kind in parts]
     if width() is None or os.environ.get("NO_COLOR"):
-        data(text)
+        data("\n".join(text for text, _ in parts))
         return
     from rich.console import Console
     from rich.text import Text
 
-    styled = Text(text)
-    for pattern, style in _STYLES.items():
-        styled.highlight_regex(re.compile(pattern, re.MULTILINE), style)
+    styled = [Text(text, style=_KINDS.get(kind, "")) for text, kind in parts]
+    for text, (_, kind) in zip(styled, parts, strict=True):
+        for pattern, style in _MARKS.items() if kind == "table" else ():
+            text.highlight_regex(re.compile(pattern), style)
     with _saying_why():
-        Console(force_terminal=True, highlight=False, soft_wrap=True).print(styled)
+        Console(force_terminal=True, highlight=False, soft_wrap=True).print(Text("\n").join(styled))
 
 
 def data_json(value: Any) -> None:

@@ -25,7 +25,7 @@ def _found() -> Iterator[Metric]:
 
 
 def by_name(found: Iterable[Metric]) -> dict[str, Metric]:
-    """In order; raises UsageError where one name means two metrics."""
+    """The metrics by name, in order; raises UsageError where one name means two metrics."""
     known: dict[str, Metric] = {}
     for metric in sorted(found, key=lambda metric: metric.order):
         if known.setdefault(metric.name, metric) is not metric:
@@ -38,7 +38,7 @@ MAIN = next(iter(METRICS))  # shown where nobody asked for another
 
 
 def metric_named(name: str) -> Metric:
-    """By its name, or by that of its column of mean rewards."""
+    """The metric with this name, or with this name of its column of mean rewards."""
     metric = METRICS.get(name.removesuffix(EXPECTED))
     if metric is None:
         raise UsageError(f"no metric is called {name!r}; there are {', '.join(METRICS)}")

@@ -10,7 +10,7 @@ from showdown.config import to_json
 from showdown.data.encoder import Encoder
 from showdown.policies import policies
 from showdown.problems.own_table import Table
-from showdown.report.write_file import write_file
+from showdown.report import write_file
 
 FORMAT = 1
 

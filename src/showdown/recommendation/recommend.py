@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from showdown.analysis.coverage import REFERENCES
+from showdown.analysis.ranks import REFERENCES
 from showdown.analysis.verdict import Verdict
 from showdown.basics.errors import ShowdownError
 from showdown.bench.store import Store

@@ -1,10 +1,10 @@
 """Successive halving over trials: all methods play a few trials, what is clearly behind is dropped, the rest play on.
 
 Trial i is the same in every round, so a method's larger cell contains its smaller one. A method is dropped when the
-verdict's own test (`analysis/with_best.py`) puts it behind, at a level that is divided by the number of rounds, after
-four trials or more; it then stays behind, though the others play trials that it has not. Cells
-that would not end within the budget are not begun (`forecast.py`). Cheap cells are played here, expensive ones in
-processes, as many as there are cores, which are killed when the budget ends: nothing else stops compiling.
+verdict's own test (`analysis/compare_trials.py`) puts it behind, at a level that is divided by the number of rounds,
+after four trials or more; it then stays behind, though the others play trials that it has not. Cells that would
+not end within the budget are not begun (`forecast.py`). Cheap cells are played here, expensive ones in processes, as
+many as there are cores, which are killed when the budget ends: nothing else stops compiling.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from showdown.analysis.facts import facts_of
-from showdown.analysis.judge import judge
+from showdown.analysis.compare_trials import ALPHA, interval
+from showdown.analysis.judge import how_sure, judge, nearest_p
+from showdown.analysis.play_details import play_details
 from showdown.analysis.selection import select
-from showdown.analysis.verdict import Rival, Verdict, how_sure, nearest_p
-from showdown.analysis.with_best import ALPHA, interval
+from showdown.analysis.verdict import Rival, Verdict
 from showdown.bench.cell import Cell
 from showdown.bench.engine import Limits, Result, make_engine
 from showdown.bench.plan import Planned
@@ -217,8 +217,8 @@ class Contest:
         everything = self.store.frame(records)
         own = everything["cell"].isin(self.cells) & (everything["problem"] == self.problem_name)
         frame = select(everything[own]).frame
-        facts = facts_of(self.store, records, frame["cell"])
-        return self._with_dropped(judge(frame, facts, self.metric, decide_seconds=decide_seconds))
+        details = play_details(self.store, records, frame["cell"])
+        return self._with_dropped(judge(frame, details, self.metric, decide_seconds=decide_seconds))
 
     def _with_dropped(self, found: Verdict) -> Verdict:
         """What was clearly behind on the same trials is not tied for having fewer of them now."""

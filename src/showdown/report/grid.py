@@ -1,22 +1,32 @@
-"""A table as text in places: which number goes where, with how many decimals, and which is the best."""
+"""A table as text in places: which number goes where, with how many decimals, and which is the best.
+
+Also what formats with one line per policy share, and the cells that were tried and are not done, which are never
+dropped silently.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from showdown.analysis.table import RANK, Table
+from showdown.analysis.notes import CAUTION, NOTE
+from showdown.analysis.published import AGREES, DIFFERS, NOISY
+from showdown.analysis.ranks import RANK
+from showdown.analysis.table import Table
 from showdown.basics.text import one_line
+from showdown.bench.record import Record
 from showdown.metrics import COMMONEST
 
+TABLE = "table"  # the kind of a part that holds numbers and marks; the others are kinds of notes
 _PAPER_COLUMNS = ["paper_mean", "paper_sem", "agrees", "z", "finding"]
 
 
 @dataclass(frozen=True)
-class Entry:
+class GridEntry:
     """What stands in one place of the grid. An empty `ours` means that there is no such cell."""
 
     ours: str = ""
@@ -29,7 +39,7 @@ class Entry:
 @dataclass(frozen=True)
 class Grid:
     headings: list[str]  # one per problem
-    body: list[tuple[str, list[Entry]]]  # policy and its entries, and last the reference, where there is one
+    body: list[tuple[str, list[GridEntry]]]  # policy and its entries, and last the reference, where there is one
 
 
 def grid(table: Table, plus_minus: str = " ± ") -> Grid:
@@ -40,12 +50,12 @@ def grid(table: Table, plus_minus: str = " ± ") -> Grid:
     units = table.rows.drop_duplicates("problem").set_index("problem")["unit"]
     several = units.drop(index=RANK, errors="ignore").nunique() > 1
 
-    def entry(row: dict[str, Any] | None, is_policy: bool = True) -> Entry:
+    def entry(row: dict[str, Any] | None, is_policy: bool = True) -> GridEntry:
         if row is None:
-            return Entry()
+            return GridEntry()
         places = _decimals(table, row)
         paper = _number(row.get("paper_mean", math.nan), row.get("paper_sem", math.nan), places, plus_minus)
-        return Entry(
+        return GridEntry(
             ours=_number(row["mean"], row["sem"], places, plus_minus),
             best=is_policy and is_best(table, row),
             paper=paper,
@@ -92,7 +102,7 @@ def records(table: Table) -> list[dict[str, Any]]:
 
 
 def reference_records(table: Table) -> list[dict[str, Any]]:
-    """The reference likewise, with the same fields."""
+    """The rows of the reference, with the same fields as `records`."""
     return _plain_rows(table, table.reference, lambda row: 0)
 
 
@@ -112,14 +122,32 @@ def _plain(name: str, value: Any) -> Any:
     return int(value) if name in ("horizon", "seed", "trials") else value
 
 
+class Line(NamedTuple):
+    """A part of a written table; a terminal colours it by its kind."""
+
+    text: str
+    kind: str  # TABLE, NOTE or CAUTION
+
+
 def footer(table: Table) -> list[str]:
     """What a reader must know besides the numbers: the verdict first, the count of agreement last."""
-    judged = [table.verdict.sentence, *table.verdict.warnings] if table.verdict is not None else []
-    # a note about all cells shown says more than the verdict's warning of the same kind: one line for both
-    notes = {str(note).partition(":")[0]: str(note) for note in table.notes}
-    judged = [notes.get(line.partition(":")[0], line) for line in judged]
-    lines = [*dict.fromkeys([*judged, *map(str, table.notes)]), *_not_shown_lines(table)]
-    return [*lines, _agreement_line(table)] if table.is_compared else lines
+    return [line.text for line in footer_lines(table)]
+
+
+def footer_lines(table: Table) -> list[Line]:
+    """The sentences of `footer`, each with its kind."""
+    kinds: dict[str, str] = {}
+    if table.verdict is not None:
+        # a note about all cells shown says more than the verdict's warning of the same kind: one line for both
+        notes = {str(note).partition(":")[0]: str(note) for note in table.notes}
+        said = [(table.verdict.sentence, NOTE), *((warning, CAUTION) for warning in table.verdict.warnings)]
+        for sentence, kind in said:
+            kinds.setdefault(notes.get(sentence.partition(":")[0], sentence), kind)
+    for note in table.notes:
+        kinds.setdefault(str(note), note.kind)
+    lines = [Line(text, kind) for text, kind in kinds.items()]
+    lines += [Line(text, CAUTION) for text in _not_shown_lines(table)]
+    return [*lines, Line(_agreement_line(table), NOTE)] if table.is_compared else lines
 
 
 def _agreement_line(table: Table) -> str:
@@ -141,3 +169,50 @@ def _not_shown_lines(table: Table) -> list[str]:
         + (f", {cell['reason']}" if cell.get("reason") else "")
         for cell in table.not_shown
     ]
+
+
+Cell = Callable[[GridEntry], str]  # how a format writes one number
+
+BEST = "best, or cannot be told from the best"
+
+
+def mark(entry: GridEntry) -> str:
+    """The sign that says whether a number agrees with the paper's; empty where nothing is compared."""
+    return " ≠" if entry.not_compared else {AGREES: " ✓", DIFFERS: " ✗", NOISY: " ≈", None: ""}[entry.finding]
+
+
+def legend(table: Table, sign: str) -> str:
+    """What the marks mean; empty where there are none."""
+    parts = [f"{sign} {BEST}"] if any(table.best.values()) else []
+    if table.is_compared:
+        parts.append("✓ agrees with the paper, ✗ does not, ≈ too noisy to tell, ≠ not compared (other number of steps)")
+    return "; ".join(parts)
+
+
+def lines(table: Table, content: Grid, escape: Callable[[str], str], ours: Cell, paper: Cell) -> list[list[str]]:
+    """The heading and a line per policy; a column of the paper's numbers beside each of ours when they are compared."""
+    beside = [paper] if table.is_compared else []
+    return [
+        ["policy", *(part for heading in content.headings for part in [escape(heading), *["paper"] * len(beside)])],
+        *(
+            [escape(policy), *(write(entry) for entry in entries for write in [ours, *beside])]
+            for policy, entries in content.body
+        ),
+    ]
+
+
+_IDENTITY = ("policy", "problem", "horizon", "seed", "trials")
+
+
+def unfinished(records: list[Record]) -> list[dict[str, Any]]:
+    """The cells that were tried and are not done, with status and reason, unless a twin of another version is done."""
+    done = {_identity(record) for record in records if record.is_done}
+    return [
+        {name: getattr(record, name) for name in (*_IDENTITY, "cell", "status", "reason")}
+        for record in records
+        if not record.is_done and _identity(record) not in done
+    ]
+
+
+def _identity(record: Record) -> tuple[Any, ...]:
+    return tuple(getattr(record, name) for name in _IDENTITY)

@@ -12,13 +12,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from showdown.analysis.curves import Curve
+from showdown.analysis.summary import Curve
 from showdown.basics.errors import MissingDataError
 from showdown.bench.cell import Cell
 from showdown.policies import policies
 from showdown.problems import problems
-from showdown.studies.settings import Settings
-from showdown.studies.stored_curves import regret_curves
+from showdown.studies.shared import Settings, regret_curves
 
 EXACT = {"exact": "LinPost", "PrecisionDiag": "LinDiagPrecPost"}  # label: preset
 BUDGETS = (1, 5, 50)  # optimiser steps per training

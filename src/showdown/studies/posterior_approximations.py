@@ -4,7 +4,7 @@ Diag keeps the marginal variances of the coefficients, so it is wide in every di
 conditional ones and is narrow in every direction. Regret is that of Thompson sampling with each, k = 20 actions, d = 15
 and d = 30: Diag suffers badly as d grows, PrecisionDiag does at least as well as the exact posterior.
 
-The paper does not give the contexts' law, the number of steps, the noise or the prior: see `correlated_linear.py`; the
+The paper does not give the contexts' law, the number of steps, the noise or the prior: see `shared.MixedLinear`; the
 policies are LinPost, LinDiagPost and LinDiagPrecPost without an intercept (λ = σ² = 0.25).
 """
 
@@ -15,12 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from showdown.analysis.curves import Curve
+from showdown.analysis.summary import Curve
 from showdown.bench.cell import Cell
 from showdown.policies import policies
-from showdown.studies.correlated_linear import MixedLinear
-from showdown.studies.settings import Settings
-from showdown.studies.stored_curves import regret_curves
+from showdown.studies.shared import MixedLinear, Settings, regret_curves
 
 PRESETS = {"exact": "LinPost", "Diag": "LinDiagPost", "PrecisionDiag": "LinDiagPrecPost"}  # name in the paper: preset
 DIMENSIONS = (15, 30)

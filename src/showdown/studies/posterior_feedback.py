@@ -5,7 +5,7 @@ the exact posterior, and one with Diag. An approximation does not only describe 
 data.
 
 The paper does not give the contexts' law, the noise, the prior or the two coefficients. Here contexts are correlated
-(`correlated_linear.py`), λ = σ² = 0.25, and the two coefficients are those that the exact posterior correlates most.
+(`shared.MixedLinear`), λ = σ² = 0.25, and the two coefficients are those that the exact posterior correlates most.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from showdown.policies.linear import LinearKnownNoise
 from showdown.policies.wrappers import WarmUp
 from showdown.protocol.keys import named_key
 from showdown.protocol.problem import Round
-from showdown.studies.correlated_linear import MixedLinear
-from showdown.studies.settings import Advance, Settings
+from showdown.studies.shared import Advance, MixedLinear, Settings
 
 NUM_ACTIONS, DIM, STEPS = 6, 20, 500
 PRIOR_PRECISION = NOISE_VARIANCE = 0.25
@@ -35,7 +34,7 @@ class Data(NamedTuple):
     rewards: np.ndarray  # (steps,) of the action taken
 
 
-class Belief(NamedTuple):
+class CoefficientPosterior(NamedTuple):
     mean: np.ndarray  # (num_actions, dim)
     covariance: np.ndarray  # (num_actions, dim, dim)
 
@@ -45,10 +44,10 @@ class Feedback:
     truth: np.ndarray  # (dim, num_actions) the coefficients that all four beliefs are about
     steps_of_action: np.ndarray  # (num_actions,) in the first run of the exact posterior
     coefficients: list[int]  # the two that the exact posterior correlates most
-    exact: Belief
-    exact_again: Belief  # of a second run, with other contexts
-    diagonal_on_own_data: Belief
-    diagonal_on_exact_data: Belief
+    exact: CoefficientPosterior
+    exact_again: CoefficientPosterior  # of a second run, with other contexts
+    diagonal_on_own_data: CoefficientPosterior
+    diagonal_on_exact_data: CoefficientPosterior
 
 
 def run(settings: Settings) -> Feedback:
@@ -102,7 +101,7 @@ def _play(
     return Data(contexts, chosen, rewards[np.arange(len(chosen)), chosen])
 
 
-def posterior(data: Data) -> Belief:
+def posterior(data: Data) -> CoefficientPosterior:
     """The exact posterior of every action's coefficients in closed form: Σ = (XᵀX/σ² + λI)⁻¹, μ = ΣXᵀr/σ²."""
     means, covariances = [], []
     for action in range(NUM_ACTIONS):
@@ -111,15 +110,15 @@ def posterior(data: Data) -> Belief:
         precision = design.T @ design / NOISE_VARIANCE + PRIOR_PRECISION * np.eye(design.shape[1])
         covariances.append(np.linalg.inv(precision))
         means.append(covariances[-1] @ design.T @ rewards / NOISE_VARIANCE)
-    return Belief(np.array(means), np.array(covariances))
+    return CoefficientPosterior(np.array(means), np.array(covariances))
 
 
-def without_correlations(belief: Belief) -> Belief:
-    """Diag: the same mean and marginal variances."""
+def without_correlations(belief: CoefficientPosterior) -> CoefficientPosterior:
+    """The belief of Diag: the same mean and marginal variances, no correlations."""
     return belief._replace(covariance=belief.covariance * np.eye(belief.covariance.shape[-1]))
 
 
-def most_correlated(belief: Belief) -> list[int]:
+def most_correlated(belief: CoefficientPosterior) -> list[int]:
     """The two coefficients with the largest correlation, averaged over actions."""
     deviations = np.sqrt(np.einsum("kdd->kd", belief.covariance))
     correlations = belief.covariance / (deviations[:, :, None] * deviations[:, None, :])

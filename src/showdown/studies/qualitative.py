@@ -26,7 +26,7 @@ from showdown.protocol.keys import named_key, role_key
 from showdown.protocol.policy import History, Policy, State, Thompson
 from showdown.protocol.problem import ProblemSpec
 from showdown.protocol.situation import Situation
-from showdown.studies.settings import Settings
+from showdown.studies.shared import Settings
 
 WANTED = (
     *("GP", "SparseGP", "RMS", "ConstSGD", "SGFS", "BBB"),
@@ -44,7 +44,7 @@ DRAWS = 100
 NOISE = 0.1
 
 
-class Points(NamedTuple):
+class TrainingPoints(NamedTuple):
     contexts: jax.Array  # (points, 1)
     actions: jax.Array  # (points,)
     rewards: jax.Array  # (points,)
@@ -53,7 +53,7 @@ class Points(NamedTuple):
         return self.contexts[step], self.actions[step], self.rewards[step]
 
 
-class DrawnFunctions(NamedTuple):
+class DrawnValues(NamedTuple):
     mean: np.ndarray  # (grid, num_actions)
     deviation: np.ndarray  # (grid, num_actions)
 
@@ -62,8 +62,8 @@ class DrawnFunctions(NamedTuple):
 class LearnedFunctions:
     grid: np.ndarray  # (grid,) the inputs at which beliefs were drawn
     truth: np.ndarray  # (grid, num_actions)
-    points: Points  # what every method learned from
-    beliefs: dict[str, DrawnFunctions]  # by policy
+    points: TrainingPoints  # what every method learned from
+    beliefs: dict[str, DrawnValues]  # by policy
 
 
 def run(settings: Settings) -> LearnedFunctions:
@@ -85,14 +85,14 @@ def truth(inputs: np.ndarray) -> np.ndarray:
     return np.stack([same, same, np.cos(1.5 * inputs) - 0.2 * inputs**2 / 2], axis=-1)
 
 
-def some_points(seed: int, count: int) -> Points:
+def some_points(seed: int, count: int) -> TrainingPoints:
     """Points on [−2, −0.3] and [0.7, 2] in random order; the second action's on the left only."""
     generator = np.random.default_rng(seed)
     actions = np.arange(count) % SPEC.num_actions
     left = generator.uniform(-2.0, -0.3, count)
     inputs = np.where((generator.uniform(size=count) < 0.57) | (actions == 1), left, generator.uniform(0.7, 2.0, count))
     rewards = truth(inputs)[np.arange(count), actions] + NOISE * generator.normal(size=count)
-    return Points(
+    return TrainingPoints(
         jnp.asarray(inputs[:, None], jnp.float32), jnp.asarray(actions, jnp.int32), jnp.asarray(rewards, jnp.float32)
     )
 
@@ -105,7 +105,7 @@ def sized(policy: Policy, full: bool) -> Policy:
     return override(policy, {name: value for name, value in changes.items() if name in fields})
 
 
-def believe(policy: Policy, points: Points, grid: np.ndarray, seed: int) -> DrawnFunctions:
+def believe(policy: Policy, points: TrainingPoints, grid: np.ndarray, seed: int) -> DrawnValues:
     """Let the policy learn from the points, then draw from its belief at every x of the grid."""
     assert isinstance(policy, Thompson)
     key = named_key(seed, "qualitative")
@@ -129,10 +129,10 @@ def believe(policy: Policy, points: Points, grid: np.ndarray, seed: int) -> Draw
             state = retrain(policy, jax.random.fold_in(role_key(key, "retrain"), number), state)
             moved.append(np.asarray(draws(policy, state, draw_key[None]))[0])
         values = np.stack(moved)
-    return DrawnFunctions(values.mean(axis=0), values.std(axis=0))
+    return DrawnValues(values.mean(axis=0), values.std(axis=0))
 
 
-def learn(policy: Policy, points: Points, key: jax.Array) -> State:
+def learn(policy: Policy, points: TrainingPoints, key: jax.Array) -> State:
     """The state after all points, updated at each and refitted every `refit_every`, as the loop would."""
     state = jax.jit(lambda policy, key: loop.init(policy, key, SPEC))(policy, key)
     block = policy.refit_every or len(points.actions)
@@ -153,6 +153,6 @@ def learn(policy: Policy, points: Points, key: jax.Array) -> State:
     return state
 
 
-def _history(points: Points, count: jax.Array | int) -> History:
+def _history(points: TrainingPoints, count: jax.Array | int) -> History:
     filled = jnp.asarray(count, jnp.int32)
     return History(SPEC, filled, points.actions, points.rewards, lambda steps: points.contexts[steps])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -24,6 +24,13 @@ MANY, SEGMENT = 3, 7  # trials, and steps of a segment, where more than one is p
 B = TypeVar("B", bound=Problem)
 
 
+class Past(NamedTuple):
+    """What training looks up of a step."""
+
+    context: jax.Array
+    features: jax.Array | None
+
+
 def shortened(problem: B) -> B:
     """The problem with a horizon that is played in an instant."""
     return problem.with_horizon(min(SHORT, problem.horizon))
@@ -40,26 +47,40 @@ def gives_rounds_of_its_shape(problem: Problem) -> None:
     with calling("spec"):
         spec = problem.spec(tables)
     require(spec.num_actions >= 2, f"spec gives {spec.num_actions} action: there is nothing to choose")
-    rounds, contexts = _rounds(problem, tables, 0)
-    shapes = {"context": spec.context_dim, "rewards": spec.num_actions, "means": spec.num_actions}
-    for name, size in shapes.items():
+    rounds, past = _rounds(problem, tables, 0)
+    actions: tuple[int, ...] = (spec.num_actions,)
+    shapes = {"context": (spec.context_dim,), "rewards": actions, "means": actions}
+    if spec.action_dim:
+        shapes["features"] = (spec.num_actions, spec.action_dim)
+    elif rounds.features is not None:
+        require(False, "round gives features of actions, and spec has no action_dim for them")
+    for name, shape in shapes.items():
         array = getattr(rounds, name)
+        require(array is not None, f"round gives no {name}, and spec says that they have the shape {shape}")
         found = array.shape[1:]
-        require(found == (size,), f"round gives {name} of shape {found} where spec says ({size},)")
+        require(found == shape, f"round gives {name} of shape {found} where spec says {shape}")
         require(array.dtype == jnp.float32, f"round gives {name} in {array.dtype}, not float32")
-        finite = np.isfinite(array).all(axis=1)
+        finite = np.isfinite(array).reshape(len(array), -1).all(axis=1)
         require(finite.all(), f"round gives {name} that are not finite at step {finite.argmin()}")
-    same = np.allclose(contexts, rounds.context, rtol=1e-6)
+    if rounds.available is not None:
+        found, kind = rounds.available.shape[1:], rounds.available.dtype
+        require((found, kind) == (actions, bool), f"round gives available as {kind}{found}, not bool{actions}")
+        some = rounds.available.any(axis=1)
+        require(some.all(), f"no action is available at step {some.argmin()}")
+    same = np.allclose(past.context, rounds.context, rtol=1e-6)
     require(same, "`context` gives another context than `round` does for the same step")
+    if past.features is not None and rounds.features is not None:
+        same = np.allclose(past.features, rounds.features, rtol=1e-6)
+        require(same, "`action_features` gives other features than `round` does for the same step")
 
 
 def follows_its_key(problem: Problem) -> None:
     tables = _tables(problem)
     first, again, other = (_rounds(problem, tables, seed)[0] for seed in (1, 1, 2))
-    for name in Round._fields:
-        same = np.array_equal(getattr(first, name), getattr(again, name), equal_nan=True)
+    for name in _given(first):
+        same = np.array_equal(getattr(first, name), getattr(again, name), equal_nan=name != "available")
         require(same, f"two episodes begun with one key have different {name}: draw random numbers from the key only")
-    differs = any((getattr(first, name) != getattr(other, name)).any() for name in Round._fields)
+    differs = any((getattr(first, name) != getattr(other, name)).any() for name in _given(first))
     require(differs, "episodes begun with different keys are equal: every trial would be the same")
 
 
@@ -68,16 +89,16 @@ def keeps_trials_apart(problem: Problem) -> None:
 
     The problem's own programs of the simulator, for several trials and short segments, against each trial by itself.
     """
-    setting = prepare(Uniform(), problem, trials=MANY, segment_steps=SEGMENT, tables=_tables(problem))
-    keys, _ = setting.keys(3, range(MANY))
+    prepared = prepare(Uniform(), problem, trials=MANY, segment_steps=SEGMENT, tables=_tables(problem))
+    keys, _ = prepared.keys(3, range(MANY))
     with calling("playing several trials at once"):
-        begin, rounds = (compiled_once(jobs(setting, MANY)[name])[0] for name in ("begin", "rounds"))
-        episodes = begin(problem, setting.tables, keys)
-        firsts = [np.int32(segment * setting.steps) for segment in range(setting.segments)]
-        together = jax.device_get([rounds(problem, setting.tables, episodes, first) for first in firsts])
+        begin, rounds = (compiled_once(jobs(prepared, MANY)[name])[0] for name in ("begin", "rounds"))
+        episodes = begin(problem, prepared.tables, keys)
+        firsts = [np.int32(segment * prepared.steps) for segment in range(prepared.segments)]
+        together = jax.device_get([rounds(problem, prepared.tables, episodes, first) for first in firsts])
     for trial in (0, MANY - 1):
-        alone, _ = jax.device_get(_unrolled(problem, setting.tables, keys[trial]))
-        for name in Round._fields:
+        alone, _ = jax.device_get(_unrolled(problem, prepared.tables, keys[trial]))
+        for name in _given(alone):
             many = np.concatenate([getattr(part, name)[trial] for part in together])[: problem.horizon]
             same = np.allclose(getattr(alone, name), many, rtol=1e-5, atol=1e-6, equal_nan=True)
             require(same, f"the {name} of a trial change when more trials are played or other segments are cut")
@@ -102,15 +123,23 @@ def _tables(problem: Problem) -> Tables:
         return jax.device_put(problem.load())
 
 
-def _rounds(problem: Problem, tables: Tables, seed: int) -> tuple[Round, np.ndarray]:
-    """All rounds of an episode, and the contexts that `context` gives."""
-    with calling("begin, round or context"):
+def _given(rounds: Round) -> list[str]:
+    """The fields of a round that a problem has."""
+    return [name for name in Round._fields if getattr(rounds, name) is not None]
+
+
+def _rounds(problem: Problem, tables: Tables, seed: int) -> tuple[Round, Past]:
+    """All rounds of an episode, and what is looked up of its past."""
+    with calling("begin, round, context or action_features"):
         return jax.device_get(_unrolled(problem, tables, named_key(seed, "check")))
 
 
 @jax.jit
-def _unrolled(problem: Problem, tables: Tables, key: jax.Array) -> tuple[Round, jax.Array]:
+def _unrolled(problem: Problem, tables: Tables, key: jax.Array) -> tuple[Round, Past]:
     episode = problem.begin(key, tables)
-    steps = jnp.arange(problem.horizon)
-    rounds = jax.vmap(lambda step: problem.round(step, episode, tables))(steps)
-    return rounds, jax.vmap(lambda step: problem.context(step, episode, tables))(steps)
+
+    def one(step: jax.Array) -> tuple[Round, Past]:
+        past = Past(problem.context(step, episode, tables), problem.action_features(step, episode, tables))
+        return problem.round(step, episode, tables), past
+
+    return jax.vmap(one)(jnp.arange(problem.horizon))

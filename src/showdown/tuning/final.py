@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from showdown.analysis.with_best import NO_DIFFERENCE, difference
+from showdown.analysis.compare_trials import NO_DIFFERENCE, difference
 from showdown.tuning.evaluate import measure
 from showdown.tuning.history import History
 from showdown.tuning.measure import combined

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from showdown.analysis.with_best import NO_DIFFERENCE, difference
+from showdown.analysis.compare_trials import NO_DIFFERENCE, difference
 from showdown.bench.cell import Cell
 from showdown.bench.store import Store
 from showdown.policies import policies

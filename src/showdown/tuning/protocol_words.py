@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from showdown.analysis.with_best import BETTER, NO_DIFFERENCE, WORSE
+from showdown.analysis.compare_trials import BETTER, NO_DIFFERENCE, WORSE
 from showdown.tuning.protocol import Reported
 
 

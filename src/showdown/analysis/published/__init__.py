@@ -6,16 +6,30 @@ because they are other models than the networks of the same name; the exact line
 presets in both.
 
 Reference: Riquelme, Tucker, Snoek, "Deep Bayesian Bandits Showdown", ICLR 2018.
+
+Does a number of ours agree with the published one? It does when |mean − paper| ≤ 3·√(sem² + paper_sem²) + 0.10·paper:
+three standard errors of the difference, plus a tenth for what the paper leaves open. A standard error that is missing
+(a single trial; a time) counts as 0.
+
+The rule forgives noise: a cell with a huge standard error agrees with anything. A row therefore also says by how many
+standard errors the two differ (z), and a cell that agrees is called *noisy* where three standard errors exceed half of
+the published mean: such a comparison could hardly have failed. Tables, the page and the counts all use this finding.
+
+A preset with fields overridden is another *reading* of the paper's row: it stands beside the same published number, and
+is counted apart from the presets.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+import numpy as np
 import pandas as pd
 
+from showdown.analysis import preset_of
 from showdown.basics.errors import UsageError
 
 # A source is a set of tables that hold the same runs in the same unit. The main table repeats the non-linear one.
@@ -101,7 +115,7 @@ class Layout:
 
 @cache
 def layout(name: str) -> Layout:
-    """Of one of the eight tables, by its name in `LAYOUTS`."""
+    """The layout of one of the eight tables, by its name in `LAYOUTS`."""
     everything = _tables()
     rows = everything[everything["table"] == LAYOUTS[name]]
     cells = rows[rows["problem"] != "mean_rank"]
@@ -112,3 +126,65 @@ def layout(name: str) -> Layout:
         elsewhere=frozenset(everything["preset"]) - frozenset(rows["preset"]),
         rank=len(cells) < len(rows),
     )
+
+
+ERRORS = 3.0
+SLACK = 0.10
+NOISE = 0.5  # share of the published mean that three standard errors may reach before agreement says nothing
+AGREES, DIFFERS, NOISY = "agrees", "differs", "noisy"
+_ROUNDING = 1e-12  # a difference that equals the tolerance in decimals must not fail in binary
+
+
+def agrees(summary: pd.DataFrame) -> pd.Series:
+    """True or False per row with columns mean, sem, paper_mean, paper_sem; None where nothing was published."""
+    mean, paper = summary["mean"].astype(float), summary["paper_mean"].astype(float)
+    tolerance = ERRORS * _error(summary) + SLACK * paper
+    close = (mean - paper).abs() <= tolerance + _ROUNDING * paper.abs()
+    return close.astype(object).where(paper.notna() & mean.notna(), None)
+
+
+def _error(summary: pd.DataFrame) -> pd.Series:
+    """The standard error of the difference; a missing one counts as 0."""
+    return np.hypot(summary["sem"].astype(float).fillna(0), summary["paper_sem"].astype(float).fillna(0))
+
+
+def judged(compared: pd.DataFrame) -> pd.DataFrame:
+    """The rows with z (the difference in standard errors; missing where there are none) and finding.
+
+    The finding is AGREES, DIFFERS or NOISY, and None where nothing was published or the number of steps is another.
+    """
+    error, paper = _error(compared), compared["paper_mean"].astype(float)
+    z = (compared["mean"].astype(float) - paper) / error.where(error > 0)
+    noisy = ERRORS * error > NOISE * paper.abs()
+
+    def finding(answer: bool | None, too_noisy: bool) -> str | None:
+        if answer is None:
+            return None
+        return DIFFERS if not answer else NOISY if too_noisy else AGREES
+
+    found = [finding(answer, too_noisy) for answer, too_noisy in zip(compared["agrees"], noisy, strict=True)]
+    return compared.assign(z=z, finding=pd.Series(found, index=compared.index, dtype=object))
+
+
+def count_findings(rows: pd.DataFrame, *, readings: bool = False, without: Collection[str] = ()) -> dict[str, int]:
+    """Count the judged rows that agree, are too noisy to tell, and were compared: presets, or their other readings.
+
+    `without` names policies that are no evidence: a baseline is 100 % of itself whatever happens.
+    """
+    mine = rows[(rows["policy"] != rows["policy"].map(preset_of)) == readings]
+    found = list(mine.loc[~mine["policy"].isin(list(without)), "finding"].dropna())
+    return {"agree": found.count(AGREES), "noisy": found.count(NOISY), "compared": len(found)}
+
+
+def against(summary: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+    """The summary with paper_mean, paper_sem, agrees, z and finding beside each row, in the same order.
+
+    A cell of another number of steps than the paper's is shown with its number but not compared: agrees is None.
+    """
+    rows = summary.assign(preset=summary["policy"].map(preset_of))
+    published = published.rename(columns={"policy": "preset"})
+    joined = rows.merge(published, how="left", on=["preset", "problem"], validate="many_to_one").drop(columns="preset")
+    answers = agrees(joined)
+    steps = joined["problem"].map(HORIZONS)
+    other_steps = steps.notna() & (joined["horizon"] != steps)
+    return judged(joined.assign(agrees=answers.mask(other_steps, None)))

@@ -13,7 +13,7 @@ from showdown.cli.choose import chosen
 from showdown.metrics import MAIN, METRICS
 
 if TYPE_CHECKING:
-    from showdown.analysis.head_to_head import HeadToHead, OnProblem
+    from showdown.analysis.head_to_head import HeadToHead, ProblemDifference
 
 
 def register(app: typer.Typer) -> None:
@@ -36,8 +36,8 @@ def compare_command(
     if not directory.is_dir():
         raise UsageError(f"there is no folder {directory}; `showdown run --out {directory}` makes one")
 
-    from showdown.analysis.facts import facts_of
     from showdown.analysis.head_to_head import head_to_head
+    from showdown.analysis.play_details import play_details
     from showdown.analysis.selection import in_order, select
     from showdown.bench.store import Store
     from showdown.problems import problems as known
@@ -56,7 +56,7 @@ def compare_command(
     rows = select(frame if wanted is None else frame[frame["problem"].isin(wanted)], horizon=horizon, seed=seed).frame
     order = in_order(rows["problem"], wanted or known.names())  # as in tables
     rows = rows.sort_values("problem", key=lambda column: column.map(order.index), kind="stable")
-    found = head_to_head(rows, facts_of(store, records, rows["cell"]), names[0], names[1], metric)
+    found = head_to_head(rows, play_details(store, records, rows["cell"]), names[0], names[1], metric)
     if as_json:
         console.data_json(found.to_json())
     else:
@@ -96,7 +96,7 @@ def _scope(found: HeadToHead) -> list[str]:
     ]
 
 
-def _row(one: OnProblem, with_unit: bool) -> tuple[str, ...]:
+def _row(one: ProblemDifference, with_unit: bool) -> tuple[str, ...]:
     form = ".2f" if one.unit.startswith("%") else ".4g"  # per cent as in tables
     interval = "–" if one.low is None or one.high is None else f"{one.low:+{form}} to {one.high:+{form}}"
     return (

@@ -53,11 +53,10 @@ def figure_command(
     load_files(load)
     path = out or Path(f"{name}.png")
 
-    from showdown.report.drawing import style
-    from showdown.report.drawing.figure import Request
+    from showdown.report.drawing import FigureRequest, style
 
     style.check_suffix(path)
-    request = Request(
+    request = FigureRequest(
         directory=directory,
         full=full,
         seed=seed or 0,

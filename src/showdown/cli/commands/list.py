@@ -14,7 +14,6 @@ from showdown.basics.errors import UsageError
 from showdown.cli import console
 from showdown.cli.choose import near
 from showdown.cli.load import Load, load_files
-from showdown.report.summary import summary
 
 WHAT = ("policies", "problems", "suites")
 FAMILIES = {  # whose names are not plain words
@@ -67,6 +66,7 @@ def _lines(rows: list[dict[str, Any]]) -> list[str]:
 
 def _presets(what: str) -> list[dict[str, Any]]:
     from showdown.config import core
+    from showdown.report.describe import preset_summary
 
     if what == "policies":
         from showdown.policies import policies as registry
@@ -77,7 +77,7 @@ def _presets(what: str) -> list[dict[str, Any]]:
             "name": entry.name,
             "kind": type(core(entry.value)).__name__,
             "base": entry.base,
-            "summary": summary(registry, entry),
+            "summary": preset_summary(registry, entry),
             "family": _family(type(core(entry.value))),
         }
         for entry in registry

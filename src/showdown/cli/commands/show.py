@@ -14,7 +14,6 @@ import typer
 from showdown.basics.errors import UsageError
 from showdown.cli import console
 from showdown.cli.load import Load, load_files
-from showdown.report.summary import summary
 
 
 def register(app: typer.Typer) -> None:
@@ -57,6 +56,7 @@ def describe(text: str) -> dict[str, Any]:
 
 def _describe_preset(registry: Any, text: str, name: str) -> dict[str, Any]:
     from showdown.config import all_fields, core, layers, parameters
+    from showdown.report.describe import preset_summary
 
     entry = registry.entry(name)
     value = registry.get(text)
@@ -77,7 +77,7 @@ def _describe_preset(registry: Any, text: str, name: str) -> dict[str, Any]:
         "name": text,
         "what": registry.noun,
         "kind": " of ".join(type(layer).__name__ for layer in layers(value)),
-        "summary": summary(registry, entry),
+        "summary": preset_summary(registry, entry),
         "base": base_name,
         "fields": fields,
         "reference": getattr(value, "reference", ""),

@@ -120,6 +120,6 @@ def _print(rows: list[Reported], as_json: bool) -> None:
     if as_json:
         console.data_json([asdict(row) for row in rows])
         return
-    console.data_table(table(rows))
+    console.data_table([(table(rows), "table")])
     for sentence in sentences(rows):
         console.data(sentence)

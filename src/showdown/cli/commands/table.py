@@ -17,9 +17,8 @@ from showdown.report.formats import FORMATS
 if TYPE_CHECKING:  # pandas is loaded only when a table is made
     import pandas as pd
 
-    from showdown.analysis.facts import Facts
-    from showdown.analysis.request import Request
-    from showdown.analysis.table import Table
+    from showdown.analysis.play_details import DetailsByCell
+    from showdown.analysis.table import Table, TableRequest
     from showdown.bench.record import Record
 
 SOURCES = ("paper", "paper-linear")
@@ -76,12 +75,12 @@ def table_command(
     if not directory.is_dir():
         raise UsageError(f"there is no folder {directory}; `showdown run --out {directory}` makes one")
 
-    from showdown.analysis.request import Request
+    from showdown.analysis.table import TableRequest
     from showdown.policies import policies as known_policies
     from showdown.problems import problems as known_problems
 
     store = _read(directory)
-    request = Request(
+    request = TableRequest(
         metric=metric or MAIN,
         absolute=absolute,
         expected=expected,
@@ -120,11 +119,11 @@ def _check_expected(expected: bool, metric: str) -> None:
 class _Read(NamedTuple):
     records: list[Record]
     frame: pd.DataFrame  # one row per (cell, trial)
-    facts: Facts
+    details: DetailsByCell
 
 
 def _read(directory: Path) -> _Read:
-    from showdown.analysis.facts import facts_of
+    from showdown.analysis.play_details import play_details
     from showdown.bench.store import Store
 
     store = Store(directory)
@@ -136,19 +135,19 @@ def _read(directory: Path) -> _Read:
         failed = sum(not record.is_done for record in records)
         counted = f" ({failed} did not finish)" if failed else ""
         raise UsageError(f"{directory} holds no finished cell{counted}; `showdown run --out {directory}` makes some")
-    return _Read(records, frame, facts_of(store, records, frame["cell"]))
+    return _Read(records, frame, play_details(store, records, frame["cell"]))
 
 
-def _table(store: _Read, request: Request, paper: str | None, filters: dict[str, int | None]) -> Table:
+def _table(store: _Read, request: TableRequest, paper: str | None, filters: dict[str, int | None]) -> Table:
     from showdown.analysis.build_table import build_table
-    from showdown.analysis.request import in_layout, in_table
     from showdown.analysis.selection import select
+    from showdown.analysis.table import in_layout, in_table
 
     records, selection = store.records, select(store.frame, **filters)
     if paper is not None:
         selection, request = in_layout(paper, selection, request)
         records = [record for record in records if in_table(paper, record.policy)]
-    table = build_table(selection, request, store.facts)
+    table = build_table(selection, request, store.details)
     asked = {"policy": request.policies, "problem": request.problems}
     table.not_shown.extend(_unfinished(records, asked, filters))
     return table
@@ -159,8 +158,10 @@ def _print(table: Table, output: str) -> None:
     from showdown.report.grid import footer
 
     form = formats.load(output)
-    write = console.data_table if output == "text" else console.data
-    write(form.write(table, console.width()))
+    if output == "text":
+        console.data_table(form.parts(table, console.width()))
+    else:
+        console.data(form.write(table, console.width()))
     if getattr(form, "NOTES_APART", False):
         for line in footer(table):
             console.warn(line)
@@ -170,7 +171,7 @@ def _unfinished(
     records: list[Record], asked: dict[str, list[str] | None], filters: dict[str, int | None]
 ) -> list[dict[str, Any]]:
     """Cells that were asked for and did not finish."""
-    from showdown.report.unfinished import unfinished
+    from showdown.report.grid import unfinished
 
     return [
         cell

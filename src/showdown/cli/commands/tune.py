@@ -133,7 +133,7 @@ def _said(request: Request, history: History, result: Result, preset: Path, call
 
 def _judged(request: Request, result: Result) -> str:
     """Whether the chosen candidate is better than the default on episodes that nothing was chosen by."""
-    from showdown.analysis.with_best import BETTER, WORSE
+    from showdown.analysis.compare_trials import BETTER, WORSE
 
     better, worse = ([row.problem for row in result.problems if row.verdict == said] for said in (BETTER, WORSE))
     default = request.space.name

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from showdown.basics.discover import defined, import_modules
 from showdown.basics.errors import UsageError
-from showdown.report.drawing.figure import Figure, Request
+from showdown.report.drawing import Figure, FigureRequest
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -22,7 +22,7 @@ def figures() -> dict[str, Figure]:
     return dict(sorted(found.items(), key=lambda item: (item[1].place, item[0])))
 
 
-def draw(name: str, request: Request) -> matplotlib.figure.Figure:
+def draw(name: str, request: FigureRequest) -> matplotlib.figure.Figure:
     known = figures()
     if name not in known:
         raise UsageError(f"no figure is called {name!r}; there are {', '.join(known)}")

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from showdown.report.drawing import style
-from showdown.report.drawing.figure import Figure, Request
-from showdown.report.drawing.regret_axis import scale_regret, with_trials
+from showdown.report.drawing import Figure, FigureRequest, style
+from showdown.report.drawing.style import scale_regret, with_trials
 from showdown.studies import bbb_linear as study
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ LOOKS = {  # label: colour, dash
 }
 
 
-def draw(request: Request) -> matplotlib.figure.Figure:
+def draw(request: FigureRequest) -> matplotlib.figure.Figure:
     panels = study.run(request).curves
     figure = style.new_figure(3.5 * len(panels), 2.7)
     for axes, (title, curves) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):

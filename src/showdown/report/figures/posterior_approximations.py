@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from showdown.report.drawing import style
-from showdown.report.drawing.ellipse import draw_ellipse
-from showdown.report.drawing.figure import Figure, Request
-from showdown.report.drawing.regret_axis import with_trials
+from showdown.report.drawing import Figure, FigureRequest, style
+from showdown.report.drawing.style import draw_ellipse, with_trials
 from showdown.studies import posterior_approximations as study
 
 if TYPE_CHECKING:
@@ -26,7 +24,7 @@ LOOKS = {  # name: colour in the paper, dash
 }
 
 
-def draw(request: Request) -> matplotlib.figure.Figure:
+def draw(request: FigureRequest) -> matplotlib.figure.Figure:
     found = study.run(request)
     figure = style.new_figure(7.0, 2.4)
     belief, *panels = figure.subplots(1, 1 + len(study.DIMENSIONS))

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from showdown.report.drawing import style
-from showdown.report.drawing.ellipse import draw_ellipse
-from showdown.report.drawing.figure import Figure, Request
+from showdown.report.drawing import Figure, FigureRequest, style
+from showdown.report.drawing.style import draw_ellipse
 from showdown.studies import posterior_feedback as study
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def draw(request: Request) -> matplotlib.figure.Figure:
+def draw(request: FigureRequest) -> matplotlib.figure.Figure:
     found = study.run(request)
     rows = [
         ("(a)", "exact, run 1", "exact, run 2", found.exact_again),
@@ -45,7 +44,9 @@ def draw(request: Request) -> matplotlib.figure.Figure:
     return figure
 
 
-def _draw_pair(axes: Axes, found: study.Feedback, other: study.Belief, action: int, labels: tuple[str, str]) -> None:
+def _draw_pair(
+    axes: Axes, found: study.Feedback, other: study.CoefficientPosterior, action: int, labels: tuple[str, str]
+) -> None:
     pair = found.coefficients
     for belief, color, dash, label in ((found.exact, style.GREEN, "-", labels[0]), (other, style.RED, "--", labels[1])):
         covariance = belief.covariance[action][np.ix_(pair, pair)]

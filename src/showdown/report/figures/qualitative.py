@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from showdown.report.drawing import style
-from showdown.report.drawing.figure import Figure, Request
+from showdown.report.drawing import Figure, FigureRequest, style
 from showdown.studies import qualitative as study
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ COLUMNS = 2
 LIMIT = 2.6  # of the axis of rewards
 
 
-def draw(request: Request) -> matplotlib.figure.Figure:
+def draw(request: FigureRequest) -> matplotlib.figure.Figure:
     found = study.run(request)
     rows = -(-len(found.beliefs) // COLUMNS)
     figure = style.new_figure(7.0, 1.1 + 0.95 * rows)
@@ -53,7 +52,7 @@ def _legend(figure: matplotlib.figure.Figure) -> list[Any]:
     ]
 
 
-def _panel(axes: Axes, action: int, belief: study.DrawnFunctions, found: study.LearnedFunctions) -> None:
+def _panel(axes: Axes, action: int, belief: study.DrawnValues, found: study.LearnedFunctions) -> None:
     grid, points = found.grid, found.points
     mean, deviation = belief.mean[:, action], belief.deviation[:, action]
     axes.fill_between(grid, mean - deviation, mean + deviation, color=style.SKY, alpha=0.45, linewidth=0)

@@ -15,10 +15,8 @@ from showdown.analysis.published import RANKED_PROBLEMS, published
 from showdown.analysis.ranks import ranks
 from showdown.analysis.summary import summarise
 from showdown.basics.errors import UsageError
-from showdown.report.drawing import style
-from showdown.report.drawing.figure import Figure, Request
-from showdown.report.drawing.regret_axis import trials_of
-from showdown.report.drawing.stored_cells import selected
+from showdown.report.drawing import Figure, FigureRequest, selected, style
+from showdown.report.drawing.style import trials_of
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 BOX = "#E3ECF3"
 
 
-def draw(request: Request) -> matplotlib.figure.Figure:
+def draw(request: FigureRequest) -> matplotlib.figure.Figure:
     each, counted = ranked(request)
     means = each.groupby("policy")["rank"].mean().sort_values(kind="stable", ascending=False)
     figure = style.new_figure(7.0, 1.15 + 0.135 * len(means))
@@ -69,8 +67,8 @@ def _legend() -> list[Any]:
     ]
 
 
-def ranked(request: Request) -> tuple[pd.DataFrame, str]:
-    """policy, problem, rank, of the policies asked for, each ranked among all of them; and the number of trials."""
+def ranked(request: FigureRequest) -> tuple[pd.DataFrame, str]:
+    """A row per cell of the policies asked for, with its rank among all policies; and how many trials that is over."""
     counted = "means of 50 trials, as published"
     if request.published:
         summary = published("paper", "cumulative").rename(columns={"paper_mean": "mean"})

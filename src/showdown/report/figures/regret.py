@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from showdown.analysis.curves import mean_curve
-from showdown.analysis.summary import BASELINE, summarise
+from showdown.analysis.summary import BASELINE, mean_curve, summarise
 from showdown.basics.errors import UsageError
 from showdown.bench.store import Store
-from showdown.report.drawing import style
-from showdown.report.drawing.figure import Figure, Request
-from showdown.report.drawing.regret_axis import scale_regret, trials_of
-from showdown.report.drawing.stored_cells import selected
+from showdown.report.drawing import Figure, FigureRequest, selected, style
+from showdown.report.drawing.style import scale_regret, trials_of
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -19,7 +16,7 @@ if TYPE_CHECKING:
 MOST = 7  # curves that are drawn where none were asked for: the best ones
 
 
-def draw(request: Request) -> matplotlib.figure.Figure:
+def draw(request: FigureRequest) -> matplotlib.figure.Figure:
     store = Store(request.directory)
     frame = selected(request, store).frame
     problem = _problem(request, list(dict.fromkeys(frame["problem"])))
@@ -50,7 +47,7 @@ def draw(request: Request) -> matplotlib.figure.Figure:
     return figure
 
 
-def _problem(request: Request, stored: list[str]) -> str:
+def _problem(request: FigureRequest, stored: list[str]) -> str:
     if request.problem is None and len(stored) == 1:
         return stored[0]
     if request.problem is None:

@@ -22,7 +22,7 @@ def write(table: Table, width: int | None = None) -> str:
 
 
 def _harmless(value: Any) -> Any:
-    """Text that a spreadsheet would compute gets an apostrophe in front, and then is text there; numbers stay."""
+    """The value, with an apostrophe before text that a spreadsheet would compute, so that it stays text there."""
     if not isinstance(value, str):
         return value
     return ("'" if value.startswith(_FORMULA) else "") + one_line(value)

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from showdown.analysis.agreement import AGREES, DIFFERS, NOISY
+from showdown.analysis.published import AGREES, DIFFERS, NOISY
 from showdown.analysis.table import Table
 from showdown.basics.text import one_line
-from showdown.report.grid import Entry, footer, grid
-from showdown.report.lines import legend, lines
+from showdown.report.grid import GridEntry, footer, grid, legend, lines
 
 MARKS = {AGREES: r" \checkmark", DIFFERS: r" \times", NOISY: r" \approx", None: ""}
 WIDE = 5  # columns of numbers that fit a page in the letters of the text
 
 
 def write(table: Table, width: int | None = None) -> str:
-    def ours(entry: Entry) -> str:
+    def ours(entry: GridEntry) -> str:
         if not entry.ours:
             return "--"
         return rf"$\mathbf{{{entry.ours}}}$" if entry.best else f"${entry.ours}$"
 
-    def paper(entry: Entry) -> str:
+    def paper(entry: GridEntry) -> str:
         mark = r" \neq" if entry.not_compared else MARKS[entry.finding]
         return f"${entry.paper}{mark}$" if entry.paper else "--"
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from showdown.analysis.table import Table
 from showdown.basics.text import one_line
-from showdown.report.grid import Entry, footer, grid
-from showdown.report.lines import legend, lines, mark
+from showdown.report.grid import GridEntry, footer, grid, legend, lines, mark
 
 
 def write(table: Table, width: int | None = None) -> str:
-    def ours(entry: Entry) -> str:
+    def ours(entry: GridEntry) -> str:
         return f"**{entry.ours}**" if entry.best else entry.ours or "–"
 
-    def paper(entry: Entry) -> str:
+    def paper(entry: GridEntry) -> str:
         return (entry.paper or "–") + mark(entry)
 
     rows = lines(table, grid(table), escape, ours, paper)

@@ -6,12 +6,16 @@ import textwrap
 
 from showdown.analysis.table import Table
 from showdown.basics.text import one_line
-from showdown.report.grid import footer, grid
-from showdown.report.lines import legend, mark
+from showdown.report.grid import TABLE, Line, footer_lines, grid, legend, mark
 
 
 def write(table: Table, width: int | None = None) -> str:
-    """Columns that do not fit into `width` continue in a second block."""
+    """The whole text. Columns that do not fit into `width` continue in a second block."""
+    return "\n".join(part.text for part in parts(table, width))
+
+
+def parts(table: Table, width: int | None = None) -> list[Line]:
+    """The text in parts, each with its kind: the numbers and what their marks mean, then the notes."""
     content = grid(table)
     stub = _pad(["policy", *(policy for policy, _ in content.body)], left=True)
     columns = []
@@ -20,12 +24,14 @@ def write(table: Table, width: int | None = None) -> str:
         column = _pad([heading + " ", *((entry.ours or "–") + ("*" if entry.best else " ") for entry in entries)])
         if table.is_compared:
             paper = _pad(["paper", *(entry.paper or "–" for entry in entries)])
-            marks = _pad(["", *(mark(entry) for entry in entries)], left=True)
-            column = [" ".join(parts[:2]) + parts[2] for parts in zip(column, paper, marks, strict=True)]
+            agreement = _pad(["", *(mark(entry) for entry in entries)], left=True)
+            column = [" ".join(three[:2]) + three[2] for three in zip(column, paper, agreement, strict=True)]
         columns.append(column)
     blocks = [_block([stub, *some]) for some in _fitting(columns, len(stub[0]), width)]
-    below = [wrapped(one_line(line), width) for line in [legend(table, "*"), *footer(table)] if line]
-    return "\n".join([one_line(table.title), "", "\n\n".join(blocks), *below])
+    marks = [wrapped(one_line(line), width) for line in [legend(table, "*")] if line]
+    numbers = "\n".join([one_line(table.title), "", "\n\n".join(blocks), *marks])
+    notes = [Line(wrapped(one_line(line.text), width), line.kind) for line in footer_lines(table) if line.text]
+    return [Line(numbers, TABLE), *notes]
 
 
 def wrapped(line: str, width: int | None) -> str:

@@ -9,27 +9,22 @@ import pandas as pd
 
 from showdown.analysis.build_table import build_table
 from showdown.analysis.compare import pareto_front, stuck_share
-from showdown.analysis.facts import facts_of
-from showdown.analysis.measured import measured
 from showdown.analysis.notes import Note
+from showdown.analysis.play_details import play_details
 from showdown.analysis.published import SOURCES, published
-from showdown.analysis.ranks import comparable, ranks
-from showdown.analysis.request import Request
+from showdown.analysis.ranks import RANK, comparable, ranks
 from showdown.analysis.selection import Selection
-from showdown.analysis.summary import summarise, summarise_commonest
-from showdown.analysis.table import RANK, Table
-from showdown.analysis.time_taken import per_trial
+from showdown.analysis.summary import cells_with_metric, per_trial, summarise, summarise_commonest
+from showdown.analysis.table import Table, TableRequest
 from showdown.analysis.validity import cautions, with_times
 from showdown.basics.errors import UsageError
 from showdown.bench.record import Record
 from showdown.bench.store import Store
 from showdown.metrics import MAIN, METRICS
 from showdown.metrics.metric import Metric
-from showdown.metrics.time_taken import TIME
+from showdown.metrics.standard import TIME
 from showdown.report.page import compact
-from showdown.report.page.compact import number
-from showdown.report.page.ranking import rank_test
-from showdown.report.page.verdicts import verdicts_of
+from showdown.report.page.compact import number, rank_test, verdicts_of
 
 _KEYS = ["policy", "problem"]
 ABSOLUTE = "paper-linear"  # the published numbers that are not relative
@@ -51,23 +46,24 @@ class Findings:
         default_factory=lambda: {"agreement": {}, "agreement_of_readings": {}}
     )  # which count, then `source metric`
     notes: list[Note] = field(default_factory=list)
-    verdicts: dict[str, Any] = field(default_factory=dict)  # see `verdicts.py`
+    verdicts: dict[str, Any] = field(default_factory=dict)  # see `compact.verdicts_of`
     no_times: dict[str, str] = field(default_factory=dict)  # problem to why its times cannot be compared
 
 
 def cells_of(selection: Selection, store: Store, records: dict[str, Record]) -> Findings:
+    """All that the page says about the finished cells; `records` are those of the store, by cell."""
     frame = selection.frame
-    facts = facts_of(store, records.values(), frame["cell"])
+    details = play_details(store, records.values(), frame["cell"])
     # a summary of time needs no Uniform, and says what was left out of every other table as well
-    left_out = build_table(selection, Request(metric=TIME.name, absolute=True)).notes
-    found = Findings(metrics=[], notes=[*left_out, *cautions(frame, facts)])
+    left_out = build_table(selection, TableRequest(metric=TIME.name, absolute=True)).notes
+    found = Findings(metrics=[], notes=[*left_out, *cautions(frame, details)])
     for row in frame.drop_duplicates(_KEYS).to_dict("records"):
         found.cells[row["policy"], row["problem"]] = _cell(row, store, records[row["cell"]])
     absolute = {}
     for metric in METRICS.values():
-        held, lacking = measured(frame, metric)
+        held, lacking = cells_with_metric(frame, metric)
         if metric.cell:
-            held, doubts = with_times(held, facts)
+            held, doubts = with_times(held, details)
             lacking += doubts
             found.no_times = {name: why for doubt in doubts for name, why in doubt.items}
         if len(held):
@@ -78,7 +74,7 @@ def cells_of(selection: Selection, store: Store, records: dict[str, Record]) -> 
     if TIME.name in absolute:
         for row in pareto_front(absolute[MAIN], absolute[TIME.name]).to_dict("records"):
             found.cells[row["policy"], row["problem"]]["front"] = bool(row["on_front"])
-    found.verdicts = verdicts_of(frame, facts, found.metrics)
+    found.verdicts = verdicts_of(frame, details, found.metrics)
     normal = _with_baseline(frame, METRICS[MAIN])
     for row in stuck_share(normal).to_dict("records") if len(normal) else []:
         found.cells[row["policy"], row["problem"]]["stuck"] = number(100 * row["share"], 3)
@@ -110,7 +106,7 @@ def _cell(row: dict[str, Any], store: Store, record: Record) -> dict[str, Any]:
 
 
 def _add_metric(found: Findings, frame: pd.DataFrame, metric: Metric) -> pd.DataFrame:
-    """Numbers, ranks and the reference of one metric, of cells that hold it; gives its summary in absolute numbers."""
+    """Add the numbers, ranks and reference of one metric; returns its summary in absolute numbers."""
     summary = summarise(frame, metric.name, absolute=True)
     summary = per_trial(summary) if metric.cell else summary
     for row in summary.to_dict("records"):
@@ -143,7 +139,7 @@ def _with_baseline(frame: pd.DataFrame, metric: Metric) -> pd.DataFrame:
 
 
 def _add_shown(found: Findings, frame: pd.DataFrame, metric: Metric) -> None:
-    """Values in the unit of their column, relative where that is possible, and the published ones beside them."""
+    """Add values in the unit of their column, relative where that is possible, and the published ones beside them."""
     relative = _with_baseline(frame, metric)
     rest = frame[~frame["problem"].isin(relative["problem"])]
     sources = _published(metric)
@@ -191,11 +187,11 @@ def _compared(row: dict[str, Any]) -> dict[str, Any]:
 def _table(frame: pd.DataFrame, metric: Metric, **request: Any) -> Table:
     """A table of cells that were chosen before, so that nothing is left out."""
     nothing = pd.DataFrame(columns=[*_KEYS, "because"])
-    return build_table(Selection(frame, nothing), Request(metric=metric.name, judged=False, **request))
+    return build_table(Selection(frame, nothing), TableRequest(metric=metric.name, judged=False, **request))
 
 
 def _add_paper_ranks(found: Findings, frame: pd.DataFrame) -> None:
-    """Our mean rank and the paper's over the same cells of its ten problems."""
+    """Add our mean rank and the paper's over the same cells of its ten problems."""
     try:
         rows = _table(frame, METRICS[MAIN], source="paper", rank=True).rows
     except UsageError:  # none of the ten is there

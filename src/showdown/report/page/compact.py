@@ -1,4 +1,7 @@
-"""Numbers small enough to be sent: four significant digits, curves of sixty points, at most 200 trials."""
+"""What the page is sent, made small: four significant digits, curves of sixty points, at most 200 trials.
+
+Also its rank tests and its verdicts: for every metric one over all problems, and one for each problem.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,16 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from showdown.analysis.curves import mean_curve, thin
+from showdown.analysis.compare import friedman
+from showdown.analysis.judge import judge
+from showdown.analysis.play_details import DetailsByCell
+from showdown.analysis.ranks import REFERENCES, comparable, mean_ranks
+from showdown.analysis.summary import mean_curve, thin
+from showdown.analysis.verdict import Verdict
+from showdown.basics.errors import UsageError
+from showdown.metrics.metric import Metric
 
 DIGITS = 4
 TRIAL_DIGITS = 6  # two policies are compared trial by trial, and a small difference of large numbers needs them
@@ -18,7 +29,7 @@ MOST_ACTIONS = 32
 
 
 def number(value: Any, digits: int = DIGITS) -> float | int | None:
-    """Rounded to significant digits; None where there is no finite number."""
+    """The number rounded to significant digits; None where there is no finite number."""
     if value is None or not math.isfinite(value):
         return None
     rounded = float(f"{value:.{digits}g}")
@@ -30,7 +41,7 @@ def numbers(values: Iterable[float], digits: int = DIGITS) -> list[float | int |
 
 
 def curve(checkpoints: list[int], trials: list[Any]) -> dict[str, Any]:
-    """steps, mean and sem of a cell's regret curve; sem is None for a single trial."""
+    """A cell's regret curve: steps, mean and sem, which is None for a single trial."""
     thinned = thin(mean_curve(np.asarray(checkpoints), np.stack(trials)), POINTS)
     sem = None if len(trials) == 1 else numbers(thinned.sem)
     return {"steps": thinned.steps.tolist(), "mean": numbers(thinned.mean), "sem": sem}
@@ -52,3 +63,60 @@ def action_shares(counts: list[Any]) -> list[float | int | None]:
 def timeline(bins: dict[str, Any]) -> dict[str, list[float | int | None]]:
     """The share of decisions per belief, one number per doubling of steps."""
     return {name: numbers(values) for name, values in bins.items()}
+
+
+def rank_test(summary: pd.DataFrame) -> dict[str, Any]:
+    """Friedman's test with Nemenyi's critical difference; or, under `reason`, why there is none.
+
+    Over the policies and problems of the verdict and the mean ranks, so that they cannot disagree. Without Uniform,
+    except where fewer than three policies would be left.
+    """
+    complete = comparable(summary, list(summary["problem"].drop_duplicates()))
+    methods = complete[~complete["policy"].isin(REFERENCES)]
+    if methods["policy"].nunique() >= 3:
+        complete = methods
+    try:
+        test = friedman(complete)
+    except UsageError as error:
+        return {"reason": str(error)}
+    wide = complete.pivot(index="problem", columns="policy", values="mean").dropna()
+    used = complete[complete["problem"].isin(wide.index)]
+    ranks = mean_ranks(used, list(wide.index)).sort_values("mean_rank", kind="stable")
+    groups = cliques(list(ranks["mean_rank"]), test["critical_difference"])
+    return {
+        "order": [{"policy": row.policy, "rank": number(row.mean_rank)} for row in ranks.itertuples()],
+        "groups": groups,
+        "critical_difference": number(test["critical_difference"]),
+        "p_value": number(test["p_value"], 2),
+        "problems": list(wide.index),
+        "left_out": sorted(set(summary["policy"]) - set(used["policy"]) - REFERENCES),
+    }
+
+
+def cliques(ranks: list[float], difference: float) -> list[tuple[int, int]]:
+    """Maximal runs (first, last) of two or more sorted mean ranks that lie within the critical difference."""
+    runs: list[tuple[int, int]] = []
+    for first, lowest in enumerate(ranks):
+        last = max(index for index, rank in enumerate(ranks) if rank - lowest <= difference)
+        if last > first and (not runs or last > runs[-1][1]):
+            runs.append((first, last))
+    return runs
+
+
+def verdicts_of(frame: pd.DataFrame, details: DetailsByCell, metrics: Iterable[Metric]) -> dict[str, Any]:
+    """The verdicts by metric, {overall, problems: {problem: verdict}} each, for metrics that have intervals."""
+    by_problem = {str(name): rows for name, rows in frame.groupby("problem", sort=False)}
+    return {
+        metric.name: {
+            "overall": _compact(judge(frame, details, metric.name)),
+            "problems": {name: _compact(judge(rows, details, metric.name)) for name, rows in by_problem.items()},
+        }
+        for metric in metrics
+        if not metric.cell
+    }
+
+
+def _compact(verdict: Verdict) -> dict[str, Any]:
+    """What the page shows of a verdict; the numbers behind it are in the table, and in `showdown table --json`."""
+    parts = ("best", "tied", "sure", "warnings", "left_out")
+    return {"sentence": verdict.sentence, **{name: getattr(verdict, name) for name in parts}}

@@ -16,7 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from showdown.report.write_file import write_file
+from showdown.report import write_file
 
 SCRIPTS = (  # in the order they build on each other
     *("dom", "data", "state", "colors", "scale", "download", "sheet", "interval", "table", "columns"),

@@ -10,7 +10,7 @@ function pairedTrials(one, other, metric) {
   return differences.every(Number.isFinite) ? differences : null;
 }
 
-// Mean and 95 % t interval over trials, as `showdown.analysis.with_best.difference` computes them for one comparison.
+// Mean and 95 % t interval over trials, as `showdown.analysis.compare_trials.difference` computes them for one comparison.
 function pairedSummary(differences, smaller) {
   const count = differences.length,
     mean = differences.reduce((sum, value) => sum + value, 0) / count;

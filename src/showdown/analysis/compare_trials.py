@@ -23,7 +23,7 @@ BETTER, WORSE, NO_DIFFERENCE = "better", "worse", "no difference shown"
 
 
 class Difference(NamedTuple):
-    """Of a policy to another: positive where the policy is worse, in the unit of the values."""
+    """How much worse a policy is than another, in the unit of the values; negative where it is better."""
 
     mean: float
     low: float  # NaN without an interval: one of the two has a single trial
@@ -35,23 +35,24 @@ class Difference(NamedTuple):
 
     @property
     def told_apart(self) -> bool:
+        """Whether the interval excludes 0."""
         return not self.low <= 0 <= self.high and not math.isnan(self.low)
 
     @property
     def verdict(self) -> str:
-        """On the policy: better, worse, or that no difference is shown."""
+        """Whether the policy is BETTER, WORSE, or shows NO_DIFFERENCE."""
         if not self.told_apart:
             return NO_DIFFERENCE
         return WORSE if self.mean > 0 else BETTER
 
 
 def values_of(frame: pd.DataFrame, column: str) -> pd.DataFrame:
-    """(trials, policies) values of one problem, NaN for trials that a policy does not have."""
+    """The values of one problem, (trials, policies); NaN for trials that a policy does not have."""
     return frame.pivot(index="trial", columns="policy", values=column)[list(dict.fromkeys(frame["policy"]))]
 
 
 def difference(one: pd.Series, other: pd.Series, *, worse: int = 1, comparisons: int = 1) -> Difference:
-    """Of `one` to `other`, by trial; `worse` is 1 where smaller values are better and −1 where larger are.
+    """How much worse `one` is than `other`; `worse` is 1 where smaller values are better and −1 where larger are.
 
     The paired t test where both have the same trials; where one has more, all trials count and those that both have
     are paired (the t test for partially overlapping samples of Derrick et al. 2017, which is Welch's without pairs).
@@ -83,7 +84,7 @@ def difference(one: pd.Series, other: pd.Series, *, worse: int = 1, comparisons:
 
 
 def _paired(differences: np.ndarray) -> tuple[float, float, float]:
-    """Mean, standard error and degrees of freedom."""
+    """Mean, standard error and degrees of freedom of paired differences."""
     count = len(differences)
     return float(differences.mean()), float(differences.std(ddof=1)) / math.sqrt(count), count - 1
 
@@ -92,7 +93,7 @@ Pair = tuple[np.ndarray, np.ndarray]
 
 
 def _partly(samples: Pair, shared: Pair) -> tuple[float, float, float]:
-    """The same of the difference of two means, of samples of which some members, `shared`, belong together."""
+    """The same for the difference of two means whose samples are paired only in part: in `shared`."""
     pairs, sizes = len(shared[0]), (len(samples[0]), len(samples[1]))
     parts = [float(sample.var(ddof=1)) / len(sample) for sample in samples]
     total = parts[0] + parts[1]
@@ -106,7 +107,7 @@ def _partly(samples: Pair, shared: Pair) -> tuple[float, float, float]:
 
 
 def interval(values: pd.Series, is_share: bool = False) -> tuple[float, float]:
-    """The 95 % t interval of a mean; NaN for a single trial. That of a share ends at 0 and 1."""
+    """The 95 % t interval of a mean; NaN for a single trial. The interval of a share stays within 0 and 1."""
     from scipy import special
 
     held = values.dropna().to_numpy(float)
@@ -117,7 +118,7 @@ def interval(values: pd.Series, is_share: bool = False) -> tuple[float, float]:
     return (max(low, 0.0), min(high, 1.0)) if is_share else (low, high)
 
 
-def with_best(values: pd.DataFrame, smaller_is_better: bool) -> tuple[str, dict[str, Difference]]:
+def compare_with_best(values: pd.DataFrame, smaller_is_better: bool) -> tuple[str, dict[str, Difference]]:
     """The policy with the best mean, and the difference of every other one to it, the nearest first."""
     worse = 1 if smaller_is_better else -1
     best = str((worse * values.mean()).idxmin())

@@ -1,22 +1,25 @@
-"""What validity needs to know of a cell besides its metrics: where it was played, how long it could be, its curve."""
+"""How each cell was played: on what, how long it could have been, its warm-up, its speed and how its regret grew."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from showdown.basics.errors import UsageError
 from showdown.bench.reader import Reader
 from showdown.bench.record import Record
+from showdown.config import from_json
+from showdown.protocol.policy import Policy
+from showdown.protocol.problem import ProblemSpec
 
 QUARTERS = 4
 
 
 @dataclass(frozen=True)
-class Fact:
-    """About one cell."""
+class PlayDetails:
+    """How one cell was played."""
 
     hardware: str
     concurrent: int  # other processes that played at the same time
@@ -26,39 +29,44 @@ class Fact:
     quarters: np.ndarray | None  # (trials, 4) regret in each quarter of the trial; None: too few checkpoints
 
 
-Facts = dict[str, Fact]  # by cell
+DetailsByCell = dict[str, PlayDetails]  # by cell
 
 
-def facts_of(store: Reader, records: Iterable[Record], cells: Iterable[str]) -> Facts:
-    """Of the named cells, which must be done and readable."""
+def play_details(store: Reader, records: Iterable[Record], cells: Iterable[str]) -> DetailsByCell:
+    """The details of the named cells, which must be done and readable."""
     wanted = set(cells)
-    found: Facts = {}
+    found: DetailsByCell = {}
     for record in records:
         if record.cell in wanted and record.cell not in found and record.is_done:
-            found[record.cell] = _fact(store, record)
+            found[record.cell] = _details(store, record)
     return found
 
 
-def _fact(store: Reader, record: Record) -> Fact:
-    return Fact(
+def _details(store: Reader, record: Record) -> PlayDetails:
+    return PlayDetails(
         hardware=", ".join(f"{name} {value}" for name, value in record.hardware.items()),
         concurrent=record.concurrent,
         rows=record.rows,
-        warm_up=_pulls(record.identity["policy"]) * (record.num_actions or 0),
+        warm_up=_warm_up(record),
         step_seconds=record.run_seconds / record.trials / record.horizon,
         quarters=_quarters(store, record),
     )
 
 
-def _pulls(policy: Any) -> int:
-    """Of the outermost layer that has a warm-up: initial pulls per action."""
-    if not isinstance(policy, dict):
+def _warm_up(record: Record) -> int:
+    """The steps in which actions are played in turn; 0 for a policy that this installation does not know."""
+    import showdown.policies  # noqa: F401  (so that its families are known)
+
+    try:
+        policy = from_json(record.identity["policy"])
+    except UsageError:
         return 0
-    own = policy.get("pulls", 0)
-    return own if isinstance(own, int) and own else _pulls(policy.get("inner"))
+    spec = ProblemSpec(record.context_dim or 1, record.num_actions or 0)
+    return policy.warm_up_steps(spec) if isinstance(policy, Policy) else 0
 
 
 def _quarters(store: Reader, record: Record) -> np.ndarray | None:
+    """The regret of each quarter of each trial, (trials, 4); None where there are too few checkpoints."""
     table = store.trials(record)
     if table is None or "curve" not in table or len(record.checkpoints) < 2 * QUARTERS:
         return None

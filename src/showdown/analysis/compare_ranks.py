@@ -6,8 +6,8 @@ problems. A policy counts as behind only where all three say so:
 - Friedman's test finds a difference between the policies at all (for three or more);
 - Wilcoxon's signed-rank test of this policy and the best, over problems. It looks at the two alone, so it does not
   depend on which others were played, as tests of mean ranks do (Benavoli, Corani, Mangili 2016). The best was chosen
-  from the same data, so p-values are multiplied by the number of others: as on one problem (`with_best.py`), the truly
-  best policy is called behind with a probability of at most 5 %, whichever was picked. Holm's steps would not do;
+  from the same data, so p-values are multiplied by the number of others: as on one problem (`compare_trials.py`), the
+  truly best policy is called behind with a probability of at most 5 %, whichever was picked. Holm's steps would not do;
 - the paired bootstrap, which draws problems and, within each, the trials that all policies share, gives an interval of
   the difference of mean ranks that does not contain 0.
 
@@ -25,14 +25,14 @@ import numpy as np
 import pandas as pd
 
 from showdown.analysis.compare import friedman
-from showdown.analysis.with_best import ALPHA, values_of
+from showdown.analysis.compare_trials import ALPHA, values_of
 
 RESAMPLES = 1000
 
 
 @dataclass(frozen=True)
 class RankDifference:
-    """Of the mean ranks of a policy and the best one; positive where the policy is worse."""
+    """The mean rank of a policy minus that of the best one; positive where the policy is worse."""
 
     mean: float
     low: float
@@ -42,7 +42,9 @@ class RankDifference:
 
 
 @dataclass(frozen=True)
-class OverProblems:
+class RankComparison:
+    """The policy with the best mean rank, and how the others compare with it."""
+
     best: str
     rank: float
     low: float  # 95 % interval of the bootstrap
@@ -54,14 +56,14 @@ class OverProblems:
     differences: dict[str, RankDifference]  # the nearest first
 
 
-def over_problems(
+def compare_mean_ranks(
     frame: pd.DataFrame,
     column: str,
     smaller_is_better: bool,
     scales: Mapping[str, float] | None = None,
     seed: int = 0,
-) -> OverProblems:
-    """Of a frame in which every policy played every problem, at least two of each.
+) -> RankComparison:
+    """Compare policies by their mean ranks. Every policy of the frame played every problem, at least two of each.
 
     `scales` gives, by problem, what brings its values to a common unit; without, Wilcoxon's test is of ranks.
     """
@@ -92,7 +94,7 @@ def over_problems(
     nearest = max(found.p_value for found in differences.values())
     p_value, test = (overall, "Friedman's test") if overall >= ALPHA else (nearest, "Wilcoxon's test")
     ranks = {str(name): float(mean_rank[name]) for name in order}
-    return OverProblems(best, ranks[best], float(low), float(high), p_value, test, share, ranks, differences)
+    return RankComparison(best, ranks[best], float(low), float(high), p_value, test, share, ranks, differences)
 
 
 def _ranks(
@@ -117,7 +119,7 @@ def _ranks(
 
 
 def _scaled_means(frame: pd.DataFrame, column: str, scales: Mapping[str, float]) -> pd.DataFrame:
-    """(problems, policies)."""
+    """The mean of every cell in the common unit, (problems, policies)."""
     means = frame.groupby(["problem", "policy"])[column].mean().unstack()
     return means.mul(pd.Series(scales), axis=0)
 
@@ -143,7 +145,7 @@ def signed_rank(differences: np.ndarray) -> float:
 
 @functools.lru_cache(maxsize=100)
 def _chance_of_sums(ranks: tuple[int, ...]) -> np.ndarray:
-    """Of every sum of the ranks of positive differences, if each sign is a coin's."""
+    """The probability of every sum of the ranks of positive differences, if each sign is a coin's."""
     chance = np.ones(1)
     for rank in ranks:
         chance = (np.pad(chance, (0, rank)) + np.pad(chance, (rank, 0))) / 2
@@ -151,5 +153,5 @@ def _chance_of_sums(ranks: tuple[int, ...]) -> np.ndarray:
 
 
 def problems_needed(policies: int) -> int:
-    """With fewer problems not even a policy that is best on all of them could be told from the others."""
+    """The fewest problems on which a policy that is best on all of them can be told from the others."""
     return math.ceil(math.log2(2 * (policies - 1) / ALPHA))
