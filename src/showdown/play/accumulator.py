@@ -61,7 +61,7 @@ def check_valid(first_step: int, valid: Any) -> None:
     if not valid.all():
         trial, step = np.argwhere(~valid)[0]
         raise InvalidProblemError(
-            f"the problem gave a number that is not finite, or no action that is available, at step {first_step + step} "
+            f"the problem gave a number that is not finite, or no available action, at step {first_step + step} "
             f"of trial {trial}"
         )
 
