@@ -48,7 +48,7 @@ def runs_on_one_store(directory: Path, runs: int = 4, cells: int = 36) -> Score:
 def _play(directory: Path, cells: int, run: int) -> None:
     """With a game of a few milliseconds, in an order of its own."""
     from showdown.bench import play_cell
-    from showdown.bench.compile_ahead import CompileAhead
+    from showdown.bench.compilation import CompileAhead
     from showdown.bench.engines.local import Local
 
     def simulate(policy: object, problem: object, *, seed: int, **_: object) -> object:

@@ -18,13 +18,11 @@ from showdown.analysis.verdict import Rival, Verdict
 from showdown.basics.errors import UsageError
 from showdown.bench.store import Store
 from showdown.policies import policies
-from showdown.recommendation.answer import Recommendation
+from showdown.recommendation.answer import Cost, Recommendation
 from showdown.recommendation.board import BEHIND, FAILED, IN_FRONT, NO_ROOM, OUT_OF_TIME, Board, Standing
-from showdown.recommendation.budget import Budget, seconds_of
-from showdown.recommendation.candidates import candidates
-from showdown.recommendation.forecast import Forecast
-from showdown.recommendation.measure import Cost
+from showdown.recommendation.budget import Budget, Forecast, seconds_of
 from showdown.recommendation.recommend import _chosen as choose
+from showdown.recommendation.recommend import candidates
 from showdown.recommendation.successive_halving import Contest
 
 LINEAR = ("--policies", "LinFullPost,LinGreedy")
@@ -300,12 +298,12 @@ def test_forecasts_count_compiling_and_other_work_on_the_machine(contest):
 def test_trials_are_shortened_by_less_than_half_before_a_method_is_dropped(contest, monkeypatch):
     parts = {"Uniform": (4.0, 0.0), "NeuralLinear": (10.0, 20.0), "Council": (18.0, 60.0)}
     monkeypatch.setattr(
-        "showdown.recommendation.forecast.parts_of_each", lambda cells, store: [parts[one.policy_name] for one in cells]
+        "showdown.recommendation.budget.parts_of_each", lambda cells, store: [parts[one.policy_name] for one in cells]
     )
     problem = replace(contest.problem, horizon=400)
     cells = [contest._cell(name, 2) for name in parts]
     contest.forecast.crowding = 1.0
-    monkeypatch.setattr("showdown.recommendation.forecast.SHORTEST", 100)
+    monkeypatch.setattr("showdown.recommendation.budget.SHORTEST", 100)
 
     def steps(left: float) -> int:
         return contest.forecast.shortened(problem, cells, left).horizon

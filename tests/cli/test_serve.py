@@ -22,7 +22,7 @@ pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
 
 from showdown.agent import Agent
 from showdown.problems import table
-from showdown.recommendation.agent_file import write_recipe
+from showdown.recommendation.answer import write_recipe
 
 ROW = {"age": 41, "region": "north"}
 TOKEN = "a-token-for-tests-only"

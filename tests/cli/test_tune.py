@@ -11,7 +11,7 @@ import pytest
 from showdown.analysis.with_best import BETTER, NO_DIFFERENCE, WORSE
 from showdown.cli.commands.tune import _judged
 from showdown.policies import policies
-from showdown.tuning.final import OnProblem, Result, _compared
+from showdown.tuning.fresh_choice import OnProblem, Result, _compared
 
 SIZE = ["--horizon", "60", "--trials", "2", "--batch", "3", "--budget", "3", "--no-halving"]
 

@@ -25,7 +25,7 @@ from showdown.policies.uniform import Uniform
 from showdown.policies.wrappers import WarmUp
 from showdown.problems import table
 from showdown.protocol.policy import Policy
-from showdown.recommendation.agent_file import write_recipe
+from showdown.recommendation.answer import write_recipe
 from showdown.tricks.short_turns import short_turns
 
 DOCS = Path(__file__).parents[2] / "docs"

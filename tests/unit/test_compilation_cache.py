@@ -8,7 +8,7 @@ import sys
 
 PROGRAM = """
 import jax
-from showdown.bench.compilation_cache import use_compilation_cache
+from showdown.bench.compilation import use_compilation_cache
 use_compilation_cache()
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 print(jax.jit(lambda x: x * 2 + 1)(3))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from showdown.bench.cell import Cell
-from showdown.bench.compile_ahead import CompileAhead
+from showdown.bench.compilation import CompileAhead
 from showdown.bench.engine import Limits
 from showdown.play import compile_once
 from showdown.play.compile_once import Job, compile_ahead, compiled_once, is_known
@@ -83,10 +83,10 @@ def test_playing_finds_everything_compiled(cells, monkeypatch):
 
 
 def test_a_group_is_limited_and_what_cannot_be_played_is_left_to_playing(cells, monkeypatch):
-    monkeypatch.setattr("showdown.bench.compile_ahead.PROGRAMS_PER_THREAD", 1)
+    monkeypatch.setattr("showdown.bench.compilation.PROGRAMS_PER_THREAD", 1)
     begun = []
-    monkeypatch.setattr("showdown.bench.compile_ahead.compile_ahead", begun.append)
-    monkeypatch.setattr("showdown.bench.compile_ahead.is_known", lambda job: False)
+    monkeypatch.setattr("showdown.bench.compilation.compile_ahead", begun.append)
+    monkeypatch.setattr("showdown.bench.compilation.is_known", lambda job: False)
     impossible = Cell("Uniform", "toy", policies.get("Uniform"), cells[0].problem, 0, 0)  # no trials
     ahead = CompileAhead([impossible, *cells], Limits(), threads=2)
     ahead.before(impossible)

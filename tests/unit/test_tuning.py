@@ -17,18 +17,14 @@ from showdown.metrics import per_checkpoint, per_trial
 from showdown.play.simulate import Outcome
 from showdown.policies import policies
 from showdown.protocol.problem import ProblemSpec
-from showdown.tuning import population
-from showdown.tuning.asked import request_for
-from showdown.tuning.by_engine import by_engine
+from showdown.tuning import play_candidates
 from showdown.tuning.history import Entry, History
-from showdown.tuning.measure import combined
-from showdown.tuning.population import Place
-from showdown.tuning.protocol import Reported
-from showdown.tuning.protocol_words import sentences, table
-from showdown.tuning.request import Budget
+from showdown.tuning.play_candidates import Place, by_engine, combined
+from showdown.tuning.request import Budget, request_for
 from showdown.tuning.samplers import gp, random, sampler, sampler_names
 from showdown.tuning.space import at_an_end, space_of
 from showdown.tuning.tune import tune
+from showdown.tuning.tuned_study import Reported, sentences, table
 
 
 def asked(budget="8", **changes):
@@ -162,7 +158,7 @@ def history_of(folder):
 
 
 def test_a_tuner_that_is_killed_ends_with_the_same_history_as_one_left_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(population, "simulate_many", pretend)
+    monkeypatch.setattr(play_candidates, "simulate_many", pretend)
     calm, result = tune(asked(), Store(tmp_path / "calm"))
     assert len(calm.entries) == 8
     assert {entry.part for entry in calm.entries} == {0.125, 1.0}
@@ -200,13 +196,13 @@ def test_a_tuner_that_is_killed_ends_with_the_same_history_as_one_left_alone(tmp
 
 
 def test_candidates_that_diverge_or_are_refused_are_results_and_damaged_ones_are_played_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(population, "simulate_many", pretend)
+    monkeypatch.setattr(play_candidates, "simulate_many", pretend)
     request = asked("4")
     history, _ = tune(request, Store(tmp_path))
     victim = sorted((tmp_path / "tuning" / "cells").glob("*.parquet"))[0]
     victim.write_bytes(b"nothing")
     played = []
-    monkeypatch.setattr(population, "simulate_many", _counting(played))
+    monkeypatch.setattr(play_candidates, "simulate_many", _counting(played))
     tune(request, Store(tmp_path))
     assert len(played) == 1
     assert played[0] > 1  # in the program that there is
@@ -229,11 +225,11 @@ def test_an_engine_plays_the_same_cells_as_a_population(tmp_path):
     steps = []
     for name in ("together", "alone"):
         Store(tmp_path / name).prepare()
-    together = population.play(cells, Place(Store(tmp_path / "together")), "cumulative", steps.append)
-    alone = population.play(
+    together = play_candidates.play(cells, Place(Store(tmp_path / "together")), "cumulative", steps.append)
+    alone = play_candidates.play(
         cells, Place(Store(tmp_path / "alone"), by_engine("local", Limits())), "reward", steps.append
     )
-    found = population.play(cells, Place(Store(tmp_path / "alone")), "cumulative")
+    found = play_candidates.play(cells, Place(Store(tmp_path / "alone")), "cumulative")
     assert sum(steps) == 2 * 2 * 2 * 30
     for one, other, reward in zip(together, found, alone, strict=True):
         assert one.losses == pytest.approx(other.losses, rel=1e-4)
@@ -241,7 +237,7 @@ def test_an_engine_plays_the_same_cells_as_a_population(tmp_path):
 
 
 def _counting(played):
-    many = population.simulate_many
+    many = play_candidates.simulate_many
 
     def count(players, *arguments, **options):
         played.append(len(players))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from showdown.config.walk import layers
+from showdown.config.nested import layers
 from showdown.policies.wrappers import WarmUp
 from showdown.protocol.policy import Policy
 

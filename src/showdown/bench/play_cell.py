@@ -17,7 +17,7 @@ from showdown.bench.engine import Limits, Result
 from showdown.bench.plan import Planned
 from showdown.bench.record import About
 from showdown.bench.store import Store
-from showdown.machine.cores import cores
+from showdown.machine.resources import cores
 from showdown.play.simulate import simulate
 from showdown.protocol.problem import Tables
 

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from showdown.basics.files import TEMPORARY, read_plain
+from showdown.basics.files import LOCK, TEMPORARY, read_plain
 from showdown.basics.text import one_line, printable_name
 from showdown.bench import record_file, table_file
-from showdown.bench.locks import LOCK
 from showdown.bench.record import NotARecord, Record
 from showdown.bench.table_file import NotATable
 from showdown.config import canonical

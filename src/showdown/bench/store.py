@@ -20,10 +20,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from showdown.basics.errors import ShowdownError, UsageError
-from showdown.basics.files import TEMPORARY, sweep, write_atomically, write_together
+from showdown.basics.files import LOCK, TEMPORARY, locked, remove_free_locks, sweep, write_atomically, write_together
 from showdown.bench import record_file, table_file
 from showdown.bench.cell import Cell
-from showdown.bench.locks import LOCK, locked, remove_free_locks
 from showdown.bench.reader import Reader
 from showdown.bench.record import About, NotARecord, Record
 from showdown.bench.table_file import NotATable

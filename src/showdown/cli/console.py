@@ -1,4 +1,5 @@
-"""The only file that prints. Data goes to stdout; progress goes to stderr, and only to a terminal.
+"""The only file that prints, and how a long command stops. Data goes to stdout; progress goes to stderr, and only to a
+terminal.
 
 Control characters, which may come from a table or a stored record, are written out here and reach no terminal.
 """
@@ -10,6 +11,7 @@ import math
 import os
 import re
 import shutil
+import signal
 import sys
 import threading
 import time
@@ -17,7 +19,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from showdown.basics.errors import ShowdownError
+import typer
+
+from showdown.basics.errors import ShowdownError, Terminated
 from showdown.basics.text import one_line, printable
 
 
@@ -163,3 +167,31 @@ def progress(total: float, label: str) -> Iterator[Callable[[float, str | None],
                 bar.update(task, description=one_line(label))
 
         yield advance
+
+
+@contextmanager
+def clean_stop(kept: str) -> Iterator[None]:
+    """Ctrl-C (exit code 130) and SIGTERM (143) end what runs here; `kept` says where its results are."""
+    try:
+        with _terminated_like_interrupted():
+            yield
+    except KeyboardInterrupt as stop:
+        warn(f"stopped; {kept}, and the same command continues from there")
+        raise typer.Exit(143 if isinstance(stop, Terminated) else 130) from None
+
+
+@contextmanager
+def _terminated_like_interrupted() -> Iterator[None]:
+    """SIGTERM raises `Terminated` here. Only the main thread may ask for that."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: Any) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,19 +1,21 @@
-"""Which values a field allows: each check is one sentence, run by `check_fields` on every field of a configuration."""
+"""Which values a field allows: each check is one sentence, run by `check_fields` on every field of a configuration.
+
+`Configuration` is the base of what may be nested under an abstract type: policies, problems, beliefs.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import numpy as np
 
 from showdown.basics.errors import UsageError
 from showdown.config import float32
-from showdown.config.hints import hints_of, is_tuple, literals, options
-from showdown.config.kinds import is_config
+from showdown.config.kinds import hints_of, is_config, is_tuple, literals, options
 from showdown.config.params import param_of
 
 
@@ -99,3 +101,13 @@ def _apply(check: Check, name: str, value: Any) -> None:
     if not check.accepts(used):
         sentence = check.sentence.format(value=float32.shown(value))
         raise UsageError(f"{name} {sentence}, which is {used} in the float32 it is used in")
+
+
+class Configuration:
+    """Subclasses are decorated with `@config`; a field whose hint is an abstract subclass holds a configuration."""
+
+    numerics: ClassVar[int] = 1  # bump when a fix moves numbers: older cells are then not reused
+
+    def check(self) -> None:
+        """Raise UsageError if the fields make no sense; a subclass adds what concerns several fields together."""
+        check_fields(self)

@@ -11,8 +11,7 @@ from typing import Any
 
 from showdown.basics.errors import UsageError
 from showdown.config.coerce import is_known, typed
-from showdown.config.hints import hints_of
-from showdown.config.kinds import RESERVED, is_config, kinds
+from showdown.config.kinds import RESERVED, hints_of, is_config, kinds
 
 
 def to_json(value: Any, *, numerics: bool = False) -> dict[str, Any]:

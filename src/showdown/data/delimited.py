@@ -16,7 +16,7 @@ import numpy as np
 
 from showdown.basics.errors import UsageError
 from showdown.data.find_header import COMMENT, count_comment_lines, fits_as_row, has_header
-from showdown.data.missing_text import MISSING
+from showdown.data.formats import MISSING
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from showdown.data.missing_text import MISSING
+from showdown.data.formats import MISSING
 
 DAY_FIRST, MONTH_FIRST, YEAR_FIRST = "day/month/year", "month/day/year", "year/month/day"
 UNCLEAR_DAY_FIRST = "day/month/year (unclear)"  # no day above 12 decides it

@@ -1,12 +1,24 @@
-"""How long a recommendation may take: `90s`, `2m`, `1h`, and what is left of it."""
+"""How long a recommendation may take, how busy this machine is, and which cells end in time.
+
+Compiling is most of a short budget, and a Council's program takes ten times as long to compile as a linear one. So a
+method that would not end in time is not begun, and the cheap ones come first.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
+import heapq
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from showdown.basics.errors import UsageError
+from showdown.bench.cell import Cell
+from showdown.bench.estimate import parts_of_each
+from showdown.bench.store import Store
+from showdown.problems.own_table import Table
 
 DEFAULT = "5m"
 # For measuring decisions and drawing the page: a tenth, but at least some seconds, and more on a busy machine.
@@ -36,3 +48,86 @@ class Budget:
         """For playing."""
         reserved = max(RESERVED * self.seconds, RESERVED_SECONDS * self.crowding)
         return self.seconds - min(reserved, MOST_RESERVED * self.seconds) - self.elapsed
+
+
+PROBE_SECONDS = 0.2
+_BLOCK = bytes(1 << 20)  # hashing a megabyte releases Python's lock
+
+
+def crowding(threads: int) -> float:
+    """How many times longer `threads` busy threads take here than if each had a core to itself; at least 1."""
+    end = time.monotonic() + PROBE_SECONDS
+    began, used = time.perf_counter(), time.process_time()
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(lambda _: _hash_until(end), range(threads)))
+    elapsed, used = time.perf_counter() - began, time.process_time() - used
+    return max(1.0, elapsed * threads / max(used, 1e-9))
+
+
+def _hash_until(end: float) -> None:
+    while time.monotonic() < end:
+        hashlib.sha256(_BLOCK).digest()
+
+
+START_SECONDS = 4.0  # a new process, and to load a program that was compiled before
+CHEAP_SECONDS = 8.0  # a cell that takes less is not worth a process of its own
+FIRST_ROUND = 0.5  # of the time left after compiling, that the first round may take; else trials are shortened
+WORTH_A_METHOD = 2.0  # times as many steps
+SHORTEST = 1000  # steps that trials are not shortened below
+
+
+@dataclass
+class Forecast:
+    store: Store
+    processes: int
+    crowding: float = 1.0  # how many times slower than an idle machine this one is
+    pace: dict[str, float] = field(default_factory=dict)  # policy to seconds per trial, as measured in this contest
+    here: set[str] = field(default_factory=set)  # policies whose programs this process holds
+
+    def seconds(self, cell: Cell) -> float:
+        if self.store.is_done(cell.hash):
+            return 0.0
+        if cell.policy_name in self.pace:
+            start = 0.0 if cell.policy_name in self.here else START_SECONDS * self.crowding
+            return start + self.pace[cell.policy_name] * cell.trials
+        return self.crowding * sum(parts_of_each([cell], self.store)[0])
+
+    def is_cheap(self, cell: Cell) -> bool:
+        """By what was measured; before that, whatever trains is expensive, as its rough estimate may be far off."""
+        known = cell.policy_name in self.pace or not cell.policy.refit_every
+        return known and self.seconds(cell) < CHEAP_SECONDS * self.crowding
+
+    def fitting(self, cells: list[Cell], left: float, processes: int) -> list[Cell]:
+        """Those that should end in time if they are begun in this order, each as soon as a process is free."""
+        free_at = [0.0] * processes
+        chosen = []
+        for cell in cells:
+            ends = free_at[0] + self.seconds(cell)
+            if ends <= left:
+                heapq.heapreplace(free_at, ends)
+                chosen.append(cell)
+        return chosen
+
+    def shortened(self, problem: Table, cells: list[Cell], left: float) -> Table:
+        """The problem with all of its rows or, where the first round would take too long, with fewer.
+
+        The most expensive method does not count where the others could play twice as many steps without it, or where
+        trials would be too short: a verdict on a small part of the rows may be wrong for all of them, and a method that
+        is not played is at least named.
+        """
+        parts = sorted(parts_of_each(cells, self.store), key=sum)
+        room = left * self.processes / self.crowding
+        while parts:
+            share, without = _share_of_steps(parts, room), _share_of_steps(parts[:-1], room)
+            if share == 1:
+                return problem
+            if share * problem.horizon >= SHORTEST and without < WORTH_A_METHOD * share:
+                return dataclasses.replace(problem, horizon=int(problem.horizon * share))
+            parts.pop()
+        return dataclasses.replace(problem, horizon=min(problem.horizon, SHORTEST))
+
+
+def _share_of_steps(parts: list[tuple[float, float]], room: float) -> float:
+    """That the first round of cells, of which compiling and playing are known, may have."""
+    compiling, playing = sum(one for one, _ in parts), sum(one for _, one in parts)
+    return min(1.0, max(0.0, FIRST_ROUND * (room - compiling) / max(playing, 1e-9)))

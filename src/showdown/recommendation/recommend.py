@@ -12,20 +12,30 @@ from typing import Any
 import numpy as np
 
 from showdown.analysis.coverage import REFERENCES
+from showdown.analysis.summary import BASELINE
 from showdown.analysis.verdict import Verdict
 from showdown.basics.errors import ShowdownError
 from showdown.bench.store import Store
-from showdown.machine.cores import cores
+from showdown.machine.resources import cores
+from showdown.policies import policies
 from showdown.policies import policies as known
 from showdown.problems.own_table import Table, table
-from showdown.recommendation.agent_file import write_recipe
-from showdown.recommendation.answer import Recommendation
+from showdown.recommendation.answer import Cost, Recommendation, cost_of, write_recipe
 from showdown.recommendation.board import Board, Show
-from showdown.recommendation.budget import DEFAULT, Budget, seconds_of
-from showdown.recommendation.candidates import candidates
-from showdown.recommendation.machine_load import crowding
-from showdown.recommendation.measure import Cost, cost_of
+from showdown.recommendation.budget import DEFAULT, Budget, crowding, seconds_of
 from showdown.recommendation.successive_halving import ROUNDS, Contest
+
+# Linear models are the cheapest and hard to beat on many tables; networks are worth it where the answer is not linear.
+USUAL = ("LinFullPost", "LinGreedy", "NeuralLinear", "EpsGreedyRMS", "Council", "Council-fast")
+
+
+def candidates(names: list[str] | None = None) -> list[str]:
+    """Uniform, as a reference, and the methods: those asked for, or the usual ones that are registered."""
+    chosen = [name for name in USUAL if name in policies] if names is None else names
+    for name in chosen:
+        policies.get(name)  # a wrong name is said before anything is played
+    return [BASELINE, *(name for name in dict.fromkeys(chosen) if name != BASELINE)]
+
 
 OUT = Path("recommendation")
 NEXT_TO_NOTHING = 0.005  # of what the best gains over the references

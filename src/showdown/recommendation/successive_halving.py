@@ -3,7 +3,7 @@
 Trial i is the same in every round, so a method's larger cell contains its smaller one. A method is dropped when the
 verdict's own test (`analysis/with_best.py`) puts it behind, at a level that is divided by the number of rounds, after
 four trials or more; it then stays behind, though the others play trials that it has not. Cells
-that would not end within the budget are not begun (`forecast.py`). Cheap cells are played here, expensive ones in
+that would not end within the budget are not begun (`budget.py`). Cheap cells are played here, expensive ones in
 processes, as many as there are cores, which are killed when the budget ends: nothing else stops compiling.
 """
 
@@ -21,14 +21,13 @@ from showdown.bench.cell import Cell
 from showdown.bench.engine import Limits, Result, make_engine
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
-from showdown.machine.cores import cores
+from showdown.machine.resources import cores
 from showdown.metrics import metric_named
 from showdown.policies import policies
 from showdown.problems.own_table import Table
 from showdown.recommendation import board as words
 from showdown.recommendation.board import Board, Show, Standing
-from showdown.recommendation.budget import Budget
-from showdown.recommendation.forecast import START_SECONDS, Forecast
+from showdown.recommendation.budget import START_SECONDS, Budget, Forecast
 
 ROUNDS = (2, 4, 8, 16, 32)  # trials
 FEWEST = 4  # trials after which a method may be dropped: of two, the test rests on a distribution nobody has seen

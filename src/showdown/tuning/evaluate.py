@@ -9,8 +9,7 @@ import numpy as np
 
 from showdown.bench.cell import Cell
 from showdown.tuning.history import Entry
-from showdown.tuning.measure import combined
-from showdown.tuning.population import Measured, Place, Progress, play
+from showdown.tuning.play_candidates import Measured, Place, Progress, combined, play
 from showdown.tuning.request import Request
 from showdown.tuning.space import Candidate
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from showdown.basics.errors import UsageError
 from showdown.basics.files import write_together
-from showdown.tuning.measure import Trials, combined
+from showdown.tuning.play_candidates import Trials, combined
 from showdown.tuning.request import Request
 from showdown.tuning.space import Candidate
 

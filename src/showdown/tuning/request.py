@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from showdown.basics.errors import UsageError
+from showdown.basics.errors import MissingDataError, UsageError
 from showdown.config import canonical, to_json
 from showdown.config.registry import parse_name
+from showdown.policies import policies
+from showdown.problems import problems
 from showdown.protocol.problem import Problem
-from showdown.tuning.space import Space
+from showdown.tuning.samplers import sampler
+from showdown.tuning.space import Space, space_of
 
 OBJECTIVES = ("cumulative", "simple", "reward")
 COMBINATIONS = ("regret", "rank")
@@ -89,3 +93,41 @@ class Request:
 
 
 _PLAIN = ("objective", "combine", "trials", "final_trials", "seed", "batch", "sampler", "halving")
+
+
+def request_for(
+    policy: str, on: Sequence[str], fields: Sequence[str] = (), *, horizon: int | None = None, budget: str, **rest: Any
+) -> Request:
+    sampler(rest["sampler"])  # refuse one that does not exist before anything is played
+    return Request(
+        space=space_of(policy, policies.get(policy), fields),
+        problems={name: playable(name, horizon) for name in on},
+        budget=Budget.read(budget),
+        **rest,
+    )
+
+
+def playable(name: str, horizon: int | None = None) -> Problem:
+    """A problem whose data is at hand, no longer than its rows."""
+    problem = problems.get(name)
+    if horizon is not None:
+        problem = replace(problem, horizon=horizon)  # type: ignore[type-var]
+    problem.check()
+    try:
+        longest = problem.longest(problem.load())
+    except MissingDataError as error:
+        raise UsageError(f"{name} cannot be played: {error}") from None
+    if horizon is not None and longest is not None and longest < horizon:
+        problem = replace(problem, horizon=longest)  # type: ignore[type-var]
+    return problem
+
+
+def all_playable(horizon: int | None = None) -> dict[str, Problem]:
+    """Every problem whose data is at hand; those made of a user's file are not meant."""
+    found = {}
+    for name in problems.names():
+        try:
+            found[name] = playable(name, horizon)
+        except (UsageError, MissingDataError):
+            continue
+    return found

@@ -11,13 +11,13 @@ from collections.abc import Callable
 import numpy as np
 
 from showdown.basics.errors import UsageError
-from showdown.bench.compilation_cache import use_compilation_cache
+from showdown.bench.compilation import use_compilation_cache
 from showdown.bench.store import Store
 from showdown.tuning.evaluate import evaluate, expected_steps
 from showdown.tuning.files import write_result
-from showdown.tuning.final import FINALISTS, Result, choose
+from showdown.tuning.fresh_choice import FINALISTS, Result, choose
 from showdown.tuning.history import FOLDER, History, proposals_file, read_proposals, write_record
-from showdown.tuning.population import Place, Player
+from showdown.tuning.play_candidates import Place, Player
 from showdown.tuning.request import Request
 from showdown.tuning.samplers import sampler
 from showdown.tuning.samplers.sobol import spread

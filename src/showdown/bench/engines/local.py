@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, overload
 
-from showdown.bench.compilation_cache import use_compilation_cache
-from showdown.bench.compile_ahead import CompileAhead
+from showdown.bench.compilation import CompileAhead, use_compilation_cache
 from showdown.bench.engine import Engine, Limits, Result
 from showdown.bench.plan import Planned
 from showdown.bench.play_cell import not_begun, play_cell

@@ -21,8 +21,7 @@ from showdown import __version__
 from showdown.basics.errors import MissingDataError, ShowdownError, UsageError
 from showdown.bench.engine import Engine, Limits, Result
 from showdown.bench.engines._ray_board import Board
-from showdown.bench.engines._ray_cluster import connected, gpus_per_cell, slots
-from showdown.bench.engines._ray_task import Job, play
+from showdown.bench.engines._ray_cluster import Job, connected, gpus_per_cell, play, slots
 from showdown.bench.engines.local import Local
 from showdown.bench.estimate import longest_first
 from showdown.bench.plan import Planned

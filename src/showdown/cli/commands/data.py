@@ -101,7 +101,7 @@ def verify_command(
 ) -> None:
     """Read data files and compare them with their checksums."""
     from showdown.data import verify
-    from showdown.data.locate import find
+    from showdown.data.catalogue import find
     from showdown.data.unpack import Unusable
 
     rows: list[dict[str, Any]] = []
@@ -133,8 +133,7 @@ def path_command(
     as_json: AsJson = False,
 ) -> None:
     """Print where a data set's files are, or where downloads go."""
-    from showdown.data.catalogue import dataset
-    from showdown.data.locate import folders, require
+    from showdown.data.catalogue import dataset, folders, require
 
     paths = folders(data_dir)[:1] if name is None else require(dataset(name), data_dir)
     if as_json:
@@ -153,7 +152,7 @@ def _chosen(names: list[str]) -> list[Dataset]:
 
 
 def _files(entry: Dataset, data_dir: Path | None) -> list[dict[str, Any]]:
-    from showdown.data.locate import find
+    from showdown.data.catalogue import find
     from showdown.data.verify import is_known_good
 
     rows = []

@@ -12,8 +12,7 @@ import typer
 
 from showdown.basics.errors import UsageError
 from showdown.cli import console
-from showdown.cli.choose import near
-from showdown.cli.load import Load, load_files
+from showdown.cli.inputs import Load, load_files, near
 from showdown.report.summary import summary
 
 WHAT = ("policies", "problems", "suites")

@@ -12,39 +12,36 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from showdown.cli import console
-from showdown.cli.clean_stop import clean_stop
-from showdown.cli.data_folder import DataFolder
-from showdown.cli.engine_options import (
+from showdown.cli.console import clean_stop
+from showdown.cli.inputs import DataFolder, Load, load_files
+from showdown.cli.run_options import (
     Address,
     BatchTrials,
     CellCpus,
     CellGpus,
     CellSeconds,
     EngineName,
-    Processes,
-    chosen_engine,
-    chosen_limits,
-)
-from showdown.cli.load import Load, load_files
-from showdown.cli.print_plan import measure_speed, print_plan, row
-from showdown.cli.suite_options import (
     Horizon,
     Out,
     Policies,
     Problems,
+    Processes,
     Seed,
     SuiteName,
     Trials,
+    chosen_engine,
+    chosen_limits,
     chosen_suite,
     opened_store,
     planned_cells,
 )
+from showdown.cli.run_output import measure_speed, print_plan, row
 
 if TYPE_CHECKING:
     from showdown.bench.engine import Engine, Limits, Result
     from showdown.bench.plan import Planned
+    from showdown.bench.remote import Mirror
     from showdown.bench.store import Store
-    from showdown.bench.sync import Mirror
 
 
 def register(app: typer.Typer) -> None:
@@ -144,7 +141,7 @@ def _play(planned: list[Planned], player: Engine, limits: Limits, store: Store, 
 
 
 def _print_results(results: list[Result], store: Store, as_json: bool) -> None:
-    from showdown.cli.closing import closing_table, print_table
+    from showdown.cli.run_output import closing_table, print_table
 
     out = store.directory
     table = closing_table(store, [result.cell for result in results if result.status == "done"])

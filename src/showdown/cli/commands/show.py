@@ -13,7 +13,7 @@ import typer
 
 from showdown.basics.errors import UsageError
 from showdown.cli import console
-from showdown.cli.load import Load, load_files
+from showdown.cli.inputs import Load, load_files
 from showdown.report.summary import summary
 
 

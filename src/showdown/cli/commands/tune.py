@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from showdown.cli import console
-from showdown.cli.clean_stop import clean_stop
-from showdown.cli.data_folder import DataFolder, use_data_folder
-from showdown.cli.engine_options import Address
-from showdown.cli.load import Load, load_files
-from showdown.cli.suite_options import Horizon
+from showdown.cli.console import clean_stop
+from showdown.cli.inputs import DataFolder, Load, load_files, use_data_folder
+from showdown.cli.run_options import Address, Horizon
 from showdown.cli.tuning_options import (
     AsJson,
     Batch,
@@ -32,7 +30,7 @@ from showdown.cli.tuning_options import (
 )
 
 if TYPE_CHECKING:
-    from showdown.tuning.final import Result
+    from showdown.tuning.fresh_choice import Result
     from showdown.tuning.history import History
     from showdown.tuning.request import Request
 
@@ -68,7 +66,7 @@ def tune_command(
     """Search for good values of a policy's fields, and compare the best with the default on fresh episodes."""
     from showdown.bench.store import Store
     from showdown.config.registry import split_outside_brackets
-    from showdown.tuning.asked import request_for
+    from showdown.tuning.request import request_for
     from showdown.tuning.tune import tune
 
     use_data_folder(data_dir)

@@ -14,8 +14,7 @@ import pandas as pd
 from showdown.analysis.with_best import NO_DIFFERENCE, difference
 from showdown.tuning.evaluate import measure
 from showdown.tuning.history import History
-from showdown.tuning.measure import combined
-from showdown.tuning.population import Place, Progress
+from showdown.tuning.play_candidates import Place, Progress, combined
 from showdown.tuning.space import Candidate
 
 FINALISTS = 5

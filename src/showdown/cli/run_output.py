@@ -1,4 +1,4 @@
-"""A plan in words: its cells, how long they should take, and how they are divided between machines."""
+"""What `run` and `plan` print: a plan and its time, how it is divided, and the table that a run ends with."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from showdown.cli import console
 
 if TYPE_CHECKING:
+    from showdown.analysis.table import Table
     from showdown.bench.cell import Cell
     from showdown.bench.plan import Planned
     from showdown.bench.store import Store
@@ -77,3 +78,30 @@ def duration(seconds: float) -> str:
     if seconds < 90:
         return f"{max(1, round(seconds))} seconds"
     return f"{round(seconds / 60)} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
+
+
+def closing_table(store: Store, cells: list[Cell]) -> Table | None:
+    """Of the finished cells of a run, and nothing else that the store holds; None if there is no such cell."""
+    from showdown.analysis.build_table import build_table
+    from showdown.analysis.facts import facts_of
+    from showdown.analysis.request import Request
+    from showdown.analysis.selection import select
+
+    records = store.cells()
+    frame = store.frame(records)
+    mine = frame[frame["cell"].isin([cell.hash for cell in cells])] if len(frame) else frame
+    if mine.empty:
+        return None
+    mine = mine[mine["policy"].isin([cell.policy_name for cell in cells])]
+    facts = facts_of(store, records, mine["cell"])
+    problems = list(dict.fromkeys(mine["problem"]))
+    several = len(problems) > 1
+    request = Request(rank=several, sort="rank" if several else problems[0])
+    return build_table(select(mine), request, facts)
+
+
+def print_table(table: Table) -> None:
+    """As text that fits the terminal, with colours there; plain elsewhere."""
+    from showdown.report.formats import text
+
+    console.data_table(text.write(table, console.width()))
