@@ -11,7 +11,7 @@ from pathlib import Path
 
 from attacks import Score, made_cell, made_outcome, made_store, rows_by_cell, write_cell
 from showdown.basics.files import TEMPORARY, sweep
-from showdown.bench.engine import Limits
+from showdown.bench.engine import RunLimits
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
 from showdown.bench.verify import DAMAGED, check_store
@@ -61,7 +61,7 @@ def _play(directory: Path, cells: int, run: int) -> None:
     CompileAhead.before = lambda *_: None  # no program is used
     planned = [Planned(made_cell(number), [(f"run {run}", "wheel-0.5")], False) for number in range(cells)]
     random.Random(run).shuffle(planned)
-    if not all(result.status == "done" for result in Local(Store(directory)).run(planned, Limits())):
+    if not all(result.status == "done" for result in Local(Store(directory)).run(planned, RunLimits())):
         raise RuntimeError("a cell was not played")
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from showdown.bench.cell import Cell
 from showdown.bench.compilation import CompileAhead
-from showdown.bench.engine import Limits
+from showdown.bench.engine import RunLimits
 from showdown.play import compile_once
 from showdown.play.compile_once import Job, compile_ahead, compiled_once, is_known
 from showdown.play.simulate import simulate
@@ -71,7 +71,7 @@ def cells(script):
 
 
 def test_playing_finds_everything_compiled(cells, monkeypatch):
-    ahead = CompileAhead(cells, Limits(), threads=2)
+    ahead = CompileAhead(cells, RunLimits(), threads=2)
     ahead.before(cells[0])
     ahead.close()
     assert ahead.begun == 3
@@ -88,7 +88,7 @@ def test_a_group_is_limited_and_what_cannot_be_played_is_left_to_playing(cells, 
     monkeypatch.setattr("showdown.bench.compilation.compile_ahead", begun.append)
     monkeypatch.setattr("showdown.bench.compilation.is_known", lambda job: False)
     impossible = Cell("Uniform", "toy", policies.get("Uniform"), cells[0].problem, 0, 0)  # no trials
-    ahead = CompileAhead([impossible, *cells], Limits(), threads=2)
+    ahead = CompileAhead([impossible, *cells], RunLimits(), threads=2)
     ahead.before(impossible)
     assert ahead.begun == 2
     ahead.before(cells[0])  # it was in the first group
@@ -96,7 +96,7 @@ def test_a_group_is_limited_and_what_cannot_be_played_is_left_to_playing(cells, 
     ahead.before(cells[2])  # the cell between them was not played
     assert ahead.begun == 4
     ahead.close()
-    limited = CompileAhead(cells, Limits(cell_seconds=10.0), threads=2)
+    limited = CompileAhead(cells, RunLimits(cell_seconds=10.0), threads=2)
     limited.before(cells[0])
     limited.close()
     assert limited.begun == 0  # compiling counts towards the seconds of a cell

@@ -16,7 +16,7 @@ import pytest
 
 from showdown.basics.errors import UsageError
 from showdown.bench.cell import Cell
-from showdown.bench.engine import Limits
+from showdown.bench.engine import RunLimits
 from showdown.bench.engines.local import Local
 from showdown.bench.plan import plan
 from showdown.bench.play_cell import about
@@ -36,7 +36,7 @@ TINY = Suite(name="tiny", policies=("Uniform", "LinPost"), problems=("wheel-0.5"
 
 def play(suite, folder, **options):
     store = Store(folder)
-    return list(Local(store).run(plan(suite, store), Limits(**options))), store
+    return list(Local(store).run(plan(suite, store), RunLimits(**options))), store
 
 
 def cell(policy="LinPost", problem="wheel-0.5", trials=3, seed=0) -> Cell:
@@ -149,7 +149,7 @@ def test_killed_while_writing_leaves_nothing_half_done(tmp_path, monkeypatch):
     store = Store(tmp_path)
     monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
-        list(Local(store).run(plan(TINY, store), Limits()))
+        list(Local(store).run(plan(TINY, store), RunLimits()))
     monkeypatch.undo()
     assert list((tmp_path / "cells").iterdir()) == []
     results, _ = play(TINY, tmp_path)
@@ -166,7 +166,7 @@ def test_interrupt_keeps_what_was_finished(tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        list(Local(store).run(plan(TINY, store), Limits(progress=interrupt)))
+        list(Local(store).run(plan(TINY, store), RunLimits(progress=interrupt)))
     assert [planned.done for planned in plan(TINY, store)] == [True, False]
 
 

@@ -11,16 +11,16 @@ import pytest
 from showdown.analysis.with_best import Difference
 from showdown.basics.errors import UsageError
 from showdown.bench.cell import Cell
-from showdown.bench.engine import Limits
+from showdown.bench.engine import RunLimits
 from showdown.bench.store import Store
 from showdown.metrics import per_checkpoint, per_trial
 from showdown.play.simulate import Outcome
 from showdown.policies import policies
 from showdown.protocol.problem import ProblemSpec
 from showdown.tuning import play_candidates
-from showdown.tuning.history import Entry, History
+from showdown.tuning.history import TriedCandidate, TuningHistory
 from showdown.tuning.play_candidates import Place, by_engine, combined
-from showdown.tuning.request import Budget, request_for
+from showdown.tuning.request import TuningBudget, request_for
 from showdown.tuning.samplers import gp, random, sampler, sampler_names
 from showdown.tuning.space import at_an_end, space_of
 from showdown.tuning.tune import tune
@@ -68,16 +68,17 @@ def test_a_value_at_an_end_of_its_range_is_named():
 
 
 @pytest.mark.parametrize(
-    ("text", "budget"), [("200", Budget(candidates=200)), ("90s", Budget(seconds=90)), ("1.5h", Budget(seconds=5400))]
+    ("text", "budget"),
+    [("200", TuningBudget(candidates=200)), ("90s", TuningBudget(seconds=90)), ("1.5h", TuningBudget(seconds=5400))],
 )
 def test_a_budget_is_a_number_or_a_time(text, budget):
-    assert Budget.read(text) == budget
+    assert TuningBudget.read(text) == budget
 
 
 @pytest.mark.parametrize("text", ["", "ten", "0", "1.5", "-3", "5d"])
 def test_a_budget_that_is_neither_is_refused(text):
     with pytest.raises(UsageError, match="a budget is"):
-        Budget.read(text)
+        TuningBudget.read(text)
 
 
 def regret_at(place):
@@ -123,14 +124,14 @@ def test_several_problems_count_alike_whatever_their_scale():
 def test_those_given_up_count_as_no_better_than_the_worst_of_their_batch():
     request = asked()
     entries = [
-        Entry({}, 0, 1.0, [np.array([10.0])], score=1.0),
-        Entry({}, 0, 1.0, [np.array([14.0])], score=2.0),
-        Entry({}, 0, 0.125, [np.array([3.0])], score=3.0),
-        Entry({}, 0, 1.0, None),
+        TriedCandidate({}, 0, 1.0, [np.array([10.0])], score=1.0),
+        TriedCandidate({}, 0, 1.0, [np.array([14.0])], score=2.0),
+        TriedCandidate({}, 0, 0.125, [np.array([3.0])], score=3.0),
+        TriedCandidate({}, 0, 1.0, None),
     ]
-    values = History(request, entries).values()
+    values = TuningHistory(request, entries).values()
     assert values.tolist() == [10, 14, 18, np.inf]
-    assert History(request, entries).best(9) == [0]  # equal candidates count once
+    assert TuningHistory(request, entries).best(9) == [0]  # equal candidates count once
 
 
 def pretend(players, problem, *, trials, seed, progress=None):
@@ -227,7 +228,7 @@ def test_an_engine_plays_the_same_cells_as_a_population(tmp_path):
         Store(tmp_path / name).prepare()
     together = play_candidates.play(cells, Place(Store(tmp_path / "together")), "cumulative", steps.append)
     alone = play_candidates.play(
-        cells, Place(Store(tmp_path / "alone"), by_engine("local", Limits())), "reward", steps.append
+        cells, Place(Store(tmp_path / "alone"), by_engine("local", RunLimits())), "reward", steps.append
     )
     found = play_candidates.play(cells, Place(Store(tmp_path / "alone")), "cumulative")
     assert sum(steps) == 2 * 2 * 2 * 30

@@ -17,7 +17,7 @@ import jax
 
 from showdown.basics.files import cache_folder
 from showdown.bench.cell import Cell
-from showdown.bench.engine import Limits
+from showdown.bench.engine import RunLimits
 from showdown.machine.resources import cores
 from showdown.play.batch_size import first_batch
 from showdown.play.compile_once import Job, compile_ahead, is_known
@@ -43,7 +43,7 @@ CELLS_AHEAD = 2  # compiled while an accelerator plays
 
 
 class CompileAhead:
-    def __init__(self, cells: Sequence[Cell], limits: Limits, threads: int | None = None) -> None:
+    def __init__(self, cells: Sequence[Cell], limits: RunLimits, threads: int | None = None) -> None:
         self.cells, self.limits = cells, limits
         self.position = {cell.hash: number for number, cell in enumerate(cells)}
         self.begun = 0  # cells whose programs are compiled, or being compiled

@@ -13,7 +13,7 @@ import jax
 from showdown import __version__
 from showdown.basics.errors import DivergedError, MissingDataError, ShowdownError
 from showdown.bench.cell import Cell
-from showdown.bench.engine import Limits, Result
+from showdown.bench.engine import CellResult, RunLimits
 from showdown.bench.plan import Planned
 from showdown.bench.record import About
 from showdown.bench.store import Store
@@ -26,7 +26,9 @@ class _TimeoutError(ShowdownError):
     pass
 
 
-def play_cell(item: Planned, store: Store, limits: Limits, concurrent: int = 0, tables: Tables | None = None) -> Result:
+def play_cell(
+    item: Planned, store: Store, limits: RunLimits, concurrent: int = 0, tables: Tables | None = None
+) -> CellResult:
     """`concurrent` is the number of other processes that play at the same time; it is only recorded.
 
     `tables` is the problem's data, where it was loaded before.
@@ -56,16 +58,16 @@ def play_cell(item: Planned, store: Store, limits: Limits, concurrent: int = 0, 
         status, reason = "error", "".join(traceback.format_exception_only(error)).strip()
         origin: About = {**about(concurrent), "traceback": traceback.format_exc()}
         store.write_failed(cell, item.names, status, reason, origin)
-        return Result(cell, status, f"{reason} (traceback: {store.folder / cell.hash}.json)")
+        return CellResult(cell, status, f"{reason} (traceback: {store.folder / cell.hash}.json)")
     else:
         store.write_done(cell, item.names, outcome, about(concurrent))
         seconds = outcome.compile_seconds, outcome.run_seconds
-        return Result(cell, "done", "", True, *seconds, outcome.largest_diagnostics())
+        return CellResult(cell, "done", "", True, *seconds, outcome.largest_diagnostics())
     store.write_failed(cell, item.names, status, reason, about(concurrent))
-    return Result(cell, status, reason)
+    return CellResult(cell, status, reason)
 
 
-def _watch(cell: Cell, limits: Limits) -> Callable[[int], None]:
+def _watch(cell: Cell, limits: RunLimits) -> Callable[[int], None]:
     """Called after every segment: says how far the cell is, and ends one that takes too long."""
     began = time.monotonic()
 
@@ -82,9 +84,9 @@ def took_longer(seconds: float, what: str) -> str:
     return f"took longer than the {seconds:g} seconds allowed for {what}"
 
 
-def not_begun(cell: Cell, limits: Limits) -> Result:
+def not_begun(cell: Cell, limits: RunLimits) -> CellResult:
     """Of a cell that the limit for all of them leaves no time for. Nothing is stored."""
-    return Result(cell, "timeout", f"not begun within the {limits.all_seconds:g} seconds allowed for all cells")
+    return CellResult(cell, "timeout", f"not begun within the {limits.all_seconds:g} seconds allowed for all cells")
 
 
 def about(concurrent: int = 0) -> About:

@@ -13,7 +13,7 @@ from showdown.cli.inputs import use_data_folder
 from showdown.machine.resources import cores
 
 if TYPE_CHECKING:
-    from showdown.bench.engine import Limits
+    from showdown.bench.engine import RunLimits
     from showdown.bench.plan import Planned
     from showdown.bench.remote import Mirror
     from showdown.bench.store import Store
@@ -108,14 +108,14 @@ def chosen_limits(
     address: str | None,
     cell_cpus: float | None,
     cell_gpus: float | None,
-) -> Limits:
-    from showdown.bench.engine import Limits
+) -> RunLimits:
+    from showdown.bench.engine import RunLimits
 
     ray_only = {"--address": address, "--cell-cpus": cell_cpus, "--cell-gpus": cell_gpus}
     given = [option for option, value in ray_only.items() if value is not None]
     if given and engine != "ray":
         raise UsageError(f"{given[0]} is for --engine ray, and the engine is {engine}")
-    return Limits(
+    return RunLimits(
         batch_trials=batch_trials,
         cell_seconds=cell_seconds,
         processes=processes,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import jax
 import numpy as np
@@ -65,7 +65,7 @@ def check_fields(value: Any) -> None:
         item = getattr(value, field.name)
         for nested in item if isinstance(item, tuple) else (item,):
             if is_config(nested):
-                getattr(nested, "check", lambda nested=nested: check_fields(nested))()
+                nested.check() if isinstance(nested, Configuration) else check_fields(nested)
 
 
 def _check_field(field: dataclasses.Field[Any], item: Any, hint: Any) -> None:
@@ -107,7 +107,12 @@ class Configuration:
     """Subclasses are decorated with `@config`; a field whose hint is an abstract subclass holds a configuration."""
 
     numerics: ClassVar[int] = 1  # bump when a fix moves numbers: older cells are then not reused
+    reference: ClassVar[str] = ""  # where the method or the problem comes from
 
     def check(self) -> None:
         """Raise UsageError if the fields make no sense; a subclass adds what concerns several fields together."""
         check_fields(self)
+
+    def resolve(self) -> Self:
+        """The same with fields filled in that follow from others, such as the checksum of a file."""
+        return self

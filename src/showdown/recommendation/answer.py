@@ -177,7 +177,7 @@ def _size(count: int) -> str:
 FORMAT = 1
 
 
-def recipe(policy: str, problem: Table) -> dict[str, Any]:
+def agent_description(policy: str, problem: Table) -> dict[str, Any]:
     """Plain data: everything that `Agent` and `Encoder.from_json` need, and where it comes from."""
     encoder = Encoder.for_problem(problem)
     spec = problem.spec(problem.load())
@@ -193,6 +193,6 @@ def recipe(policy: str, problem: Table) -> dict[str, Any]:
     }
 
 
-def write_recipe(policy: str, problem: Table, path: Path) -> Path:
-    write_file(path, json.dumps(recipe(policy, problem), indent=2, ensure_ascii=False).encode())
+def write_agent_file(policy: str, problem: Table, path: Path) -> Path:
+    write_file(path, json.dumps(agent_description(policy, problem), indent=2, ensure_ascii=False).encode())
     return path

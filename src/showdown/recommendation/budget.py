@@ -34,9 +34,9 @@ def seconds_of(text: str) -> float:
 
 
 @dataclass(frozen=True)
-class Budget:
+class TimeBudget:
     seconds: float
-    crowding: float = 1.0  # how many times slower than an idle machine this one is
+    slowdown: float = 1.0  # how many times slower than an idle machine this one is
     began: float = field(default_factory=time.monotonic)
 
     @property
@@ -46,7 +46,7 @@ class Budget:
     @property
     def left(self) -> float:
         """For playing."""
-        reserved = max(RESERVED * self.seconds, RESERVED_SECONDS * self.crowding)
+        reserved = max(RESERVED * self.seconds, RESERVED_SECONDS * self.slowdown)
         return self.seconds - min(reserved, MOST_RESERVED * self.seconds) - self.elapsed
 
 
@@ -54,7 +54,7 @@ PROBE_SECONDS = 0.2
 _BLOCK = bytes(1 << 20)  # hashing a megabyte releases Python's lock
 
 
-def crowding(threads: int) -> float:
+def slowdown(threads: int) -> float:
     """How many times longer `threads` busy threads take here than if each had a core to itself; at least 1."""
     end = time.monotonic() + PROBE_SECONDS
     began, used = time.perf_counter(), time.process_time()
@@ -80,22 +80,22 @@ SHORTEST = 1000  # steps that trials are not shortened below
 class Forecast:
     store: Store
     processes: int
-    crowding: float = 1.0  # how many times slower than an idle machine this one is
-    pace: dict[str, float] = field(default_factory=dict)  # policy to seconds per trial, as measured in this contest
+    slowdown: float = 1.0  # how many times slower than an idle machine this one is
+    pace: dict[str, float] = field(default_factory=dict)  # policy to seconds per trial, as measured since it began
     here: set[str] = field(default_factory=set)  # policies whose programs this process holds
 
     def seconds(self, cell: Cell) -> float:
         if self.store.is_done(cell.hash):
             return 0.0
         if cell.policy_name in self.pace:
-            start = 0.0 if cell.policy_name in self.here else START_SECONDS * self.crowding
+            start = 0.0 if cell.policy_name in self.here else START_SECONDS * self.slowdown
             return start + self.pace[cell.policy_name] * cell.trials
-        return self.crowding * sum(parts_of_each([cell], self.store)[0])
+        return self.slowdown * sum(parts_of_each([cell], self.store)[0])
 
     def is_cheap(self, cell: Cell) -> bool:
         """By what was measured; before that, whatever trains is expensive, as its rough estimate may be far off."""
         known = cell.policy_name in self.pace or not cell.policy.refit_every
-        return known and self.seconds(cell) < CHEAP_SECONDS * self.crowding
+        return known and self.seconds(cell) < CHEAP_SECONDS * self.slowdown
 
     def fitting(self, cells: list[Cell], left: float, processes: int) -> list[Cell]:
         """Those that should end in time if they are begun in this order, each as soon as a process is free."""
@@ -116,7 +116,7 @@ class Forecast:
         is not played is at least named.
         """
         parts = sorted(parts_of_each(cells, self.store), key=sum)
-        room = left * self.processes / self.crowding
+        room = left * self.processes / self.slowdown
         while parts:
             share, without = _share_of_steps(parts, room), _share_of_steps(parts[:-1], room)
             if share == 1:

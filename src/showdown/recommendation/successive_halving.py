@@ -18,7 +18,7 @@ from showdown.analysis.selection import select
 from showdown.analysis.verdict import Rival, Verdict, how_sure, nearest_p
 from showdown.analysis.with_best import ALPHA, interval
 from showdown.bench.cell import Cell
-from showdown.bench.engine import Limits, Result, make_engine
+from showdown.bench.engine import CellResult, RunLimits, make_engine
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
 from showdown.machine.resources import cores
@@ -27,7 +27,7 @@ from showdown.policies import policies
 from showdown.problems.own_table import Table
 from showdown.recommendation import board as words
 from showdown.recommendation.board import Board, Show, Standing
-from showdown.recommendation.budget import START_SECONDS, Budget, Forecast
+from showdown.recommendation.budget import START_SECONDS, Forecast, TimeBudget
 
 ROUNDS = (2, 4, 8, 16, 32)  # trials
 FEWEST = 4  # trials after which a method may be dropped: of two, the test rests on a distribution nobody has seen
@@ -36,12 +36,12 @@ ENOUGH = 16  # trials after which a clear verdict needs no more
 
 
 @dataclass
-class Contest:
+class SuccessiveHalving:
     store: Store
     problem: Table
     problem_name: str
     metric: str
-    budget: Budget
+    budget: TimeBudget
     show: Show
     seed: int = 0
     rounds: tuple[int, ...] = ROUNDS
@@ -52,7 +52,7 @@ class Contest:
     forecast: Forecast = field(init=False)
 
     def __post_init__(self) -> None:
-        self.forecast = Forecast(self.store, self.processes, self.budget.crowding)
+        self.forecast = Forecast(self.store, self.processes, self.budget.slowdown)
 
     def shorten(self, names: list[str]) -> Table:
         """Play fewer steps where the first round would not fit the budget; gives the problem as it will be played."""
@@ -150,7 +150,7 @@ class Contest:
             standing.share = steps[cell.hash] / (cell.trials * cell.problem.horizon)
             self.show(board, "")
 
-        limits = Limits(
+        limits = RunLimits(
             batch_trials=self.rounds[0],  # one program for all rounds: compiling again would take longer than playing
             all_seconds=max(1.0, round(self.budget.left)),
             processes=self.processes if engine == "processes" else 1,
@@ -161,7 +161,7 @@ class Contest:
         for result in make_engine(engine, self.store).run(planned, limits):
             self._finished(result, board)
 
-    def _finished(self, result: Result, board: Board) -> None:
+    def _finished(self, result: CellResult, board: Board) -> None:
         cell, standing = result.cell, board.standings[result.cell.policy_name]
         if result.status == "done":
             self.cells[cell.hash] = cell.policy_name
@@ -236,7 +236,7 @@ def _progress_of(standing: Standing) -> str:
     return f"{'still compiling' if standing.status == words.COMPILING else 'not begun'} when the budget ended"
 
 
-def _line(standing: Standing, result: Result, metric: str) -> str:
+def _line(standing: Standing, result: CellResult, metric: str) -> str:
     if result.status != "done":
         return f"{standing.policy}: {standing.status}{f' ({standing.reason})' if standing.reason else ''}"
     found = "" if result.new else ", already stored"

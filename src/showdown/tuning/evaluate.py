@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from showdown.bench.cell import Cell
-from showdown.tuning.history import Entry
-from showdown.tuning.play_candidates import Measured, Place, Progress, combined, play
-from showdown.tuning.request import Request
+from showdown.tuning.history import TriedCandidate
+from showdown.tuning.play_candidates import Place, Progress, StoredLosses, combined, play
+from showdown.tuning.request import TuningRequest
 from showdown.tuning.space import Candidate
 
 PART = 1 / 8  # of the horizon after which a batch is halved
@@ -20,10 +20,10 @@ FEWEST = 4  # candidates in a batch, for halving to make sense
 
 
 def evaluate(
-    request: Request, place: Place, candidates: Sequence[Candidate], batch: int, progress: Progress | None = None
-) -> list[Entry]:
+    request: TuningRequest, place: Place, candidates: Sequence[Candidate], batch: int, progress: Progress | None = None
+) -> list[TriedCandidate]:
     """The entries of these candidates, in order. The first of the first batch is the default and is never given up."""
-    entries = [Entry(candidate, batch) for candidate in candidates]
+    entries = [TriedCandidate(candidate, batch) for candidate in candidates]
     if is_halved(request, len(candidates)):
         _play(request, place, entries, PART, progress)
         alive = [entry for entry in entries if entry.measured is not None]
@@ -39,12 +39,12 @@ def evaluate(
     return entries
 
 
-def is_halved(request: Request, candidates: int) -> bool:
+def is_halved(request: TuningRequest, candidates: int) -> bool:
     long_enough = all(int(PART * problem.horizon) >= SHORTEST for problem in request.problems.values())
     return request.halving and candidates >= FEWEST and long_enough
 
 
-def expected_steps(request: Request, candidates: int) -> float:
+def expected_steps(request: TuningRequest, candidates: int) -> float:
     """Trial-steps that a batch takes."""
     whole = request.trials * sum(problem.horizon for problem in request.problems.values())
     return whole * (candidates * PART + _kept(candidates) if is_halved(request, candidates) else candidates)
@@ -54,7 +54,9 @@ def _kept(candidates: int) -> int:
     return max(1, int(KEEP * candidates))
 
 
-def _play(request: Request, place: Place, entries: list[Entry], part: float, progress: Progress | None) -> None:
+def _play(
+    request: TuningRequest, place: Place, entries: list[TriedCandidate], part: float, progress: Progress | None
+) -> None:
     by_problem = measure(
         request, place, [entry.candidate for entry in entries], request.trials, request.seed, part, progress
     )
@@ -66,7 +68,7 @@ def _play(request: Request, place: Place, entries: list[Entry], part: float, pro
 
 
 def measure(
-    request: Request,
+    request: TuningRequest,
     place: Place,
     candidates: Sequence[Candidate],
     trials: int,
@@ -74,7 +76,7 @@ def measure(
     part: float = 1.0,
     progress: Progress | None = None,
     called: Sequence[str] | None = None,
-) -> list[list[Measured]]:
+) -> list[list[StoredLosses]]:
     """For each problem, what every candidate measured on it; `called` are names to store them under."""
     space = request.space
     names = called or [space.spelled(candidate) for candidate in candidates]

@@ -18,15 +18,15 @@ import numpy as np
 import pandas as pd
 
 from showdown.basics.files import write_together
-from showdown.tuning.fresh_choice import Result
-from showdown.tuning.history import History, write_record
+from showdown.tuning.fresh_choice import TuningResult
+from showdown.tuning.history import TuningHistory, write_record
 from showdown.tuning.samplers.gp import fit, normal_scores
 from showdown.tuning.samplers.sobol import spread
 
 POINTS = 512
 
 
-def importance(history: History) -> dict[str, float]:
+def importance(history: TuningHistory) -> dict[str, float]:
     """By field; nothing where too little was measured."""
     space, values = history.request.space, history.values()
     known = np.isfinite(values)
@@ -48,7 +48,7 @@ def importance(history: History) -> dict[str, float]:
     return found
 
 
-def write_result(path: Path, history: History, result: Result) -> None:
+def write_result(path: Path, history: TuningHistory, result: TuningResult) -> None:
     """`path` is the file with the proposals, which gets the result too."""
     frame, request = history_frame(history), history.request
     files = {path.with_suffix(".csv"): frame.to_csv(index=False).encode()}
@@ -66,7 +66,7 @@ def write_result(path: Path, history: History, result: Result) -> None:
     write_record(path, request, batches, **_plain(found))
 
 
-def history_frame(history: History) -> pd.DataFrame:
+def history_frame(history: TuningHistory) -> pd.DataFrame:
     """One row per candidate, in the order of proposals."""
     request, values = history.request, history.values()
     sign = -1 if request.objective == "reward" else 1
@@ -83,7 +83,7 @@ def history_frame(history: History) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def preset_text(history: History, result: Result) -> str:
+def preset_text(history: TuningHistory, result: TuningResult) -> str:
     """A file for `--load`. Strings are written as JSON does, which TOML reads too."""
     request = history.request
     lines = [

@@ -17,7 +17,7 @@ import numpy as np
 from showdown.basics.errors import UsageError
 from showdown.basics.files import write_together
 from showdown.tuning.play_candidates import Trials, combined
-from showdown.tuning.request import Request
+from showdown.tuning.request import TuningRequest
 from showdown.tuning.space import Candidate
 
 FOLDER = "tuning"
@@ -25,7 +25,7 @@ FORMAT = 1
 
 
 @dataclass
-class Entry:
+class TriedCandidate:
     """One candidate."""
 
     candidate: Candidate
@@ -41,9 +41,9 @@ class Entry:
 
 
 @dataclass
-class History:
-    request: Request
-    entries: list[Entry] = field(default_factory=list)
+class TuningHistory:
+    request: TuningRequest
+    entries: list[TriedCandidate] = field(default_factory=list)
 
     @property
     def default(self) -> list[Trials]:
@@ -83,7 +83,7 @@ class History:
         return sum(entry.seconds for entry in self.entries)
 
 
-def _estimate(values: np.ndarray, batch: dict[int, Entry]) -> None:
+def _estimate(values: np.ndarray, batch: dict[int, TriedCandidate]) -> None:
     """Fill in the values of those that were given up: scores are carried over on a line through the others."""
     ended = [(entry.score, values[number]) for number, entry in batch.items() if entry.whole]
     known = [(score, value) for score, value in ended if score is not None]
@@ -97,11 +97,11 @@ def _estimate(values: np.ndarray, batch: dict[int, Entry]) -> None:
         values[number] = found.max() + slope * max(0.0, entry.score - scores.max())
 
 
-def proposals_file(directory: Path, request: Request) -> Path:
+def proposals_file(directory: Path, request: TuningRequest) -> Path:
     return directory / FOLDER / f"{request.name}.json"
 
 
-def read_proposals(path: Path, request: Request) -> list[list[Candidate]]:
+def read_proposals(path: Path, request: TuningRequest) -> list[list[Candidate]]:
     """The batches that were proposed before; none where there is no such file."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
@@ -116,7 +116,7 @@ def read_proposals(path: Path, request: Request) -> list[list[Candidate]]:
     return batches
 
 
-def write_record(path: Path, request: Request, batches: Iterable[Iterable[Candidate]], **result: Any) -> None:
+def write_record(path: Path, request: TuningRequest, batches: Iterable[Iterable[Candidate]], **result: Any) -> None:
     """The request and all proposals, and what came of them once that is known; whole or not at all."""
     data = {"format": FORMAT, "key": request.key, "request": request.to_json(), "batches": batches, **result}
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -16,7 +16,7 @@ import numpy as np
 
 from showdown.basics.errors import DivergedError, MissingDataError, ShowdownError, UsageError
 from showdown.bench.cell import Cell
-from showdown.bench.engine import Limits, make_engine
+from showdown.bench.engine import RunLimits, make_engine
 from showdown.bench.plan import Planned
 from showdown.bench.play_cell import about
 from showdown.bench.record import About
@@ -58,25 +58,25 @@ def scales(default: Sequence[Trials]) -> np.ndarray:
 Progress = Callable[[int], None]  # trial-steps just played
 Names = dict[str, list[tuple[str, str]]]  # of each cell, by its hash: every (policy, problem) that it is asked for by
 FINAL = ("done", "diverged", "error")  # of a candidate: it is not played again
-Player = Callable[[list[Cell], Names, Store, Progress | None], None]  # plays cells that are missing and stores them
+PlayCells = Callable[[list[Cell], Names, Store, Progress | None], None]  # plays cells that are missing and stores them
 
 
 class Place(NamedTuple):
     """Where cells are stored, and what plays them."""
 
     store: Store
-    player: Player | None = None  # None: populations, in this process
+    player: PlayCells | None = None  # None: populations, in this process
 
 
 @dataclass(frozen=True)
-class Measured:
+class StoredLosses:
     """What is stored of one cell."""
 
     losses: Trials | None  # None: the policy diverged, or refused these values
     seconds: float
 
 
-def play(cells: Sequence[Cell], place: Place, objective: str, progress: Progress | None = None) -> list[Measured]:
+def play(cells: Sequence[Cell], place: Place, objective: str, progress: Progress | None = None) -> list[StoredLosses]:
     """What each cell measured, in order; those that the store does not hold are played first.
 
     Cells that mean the same are played once, and are stored under the names of all.
@@ -107,17 +107,17 @@ def play(cells: Sequence[Cell], place: Place, objective: str, progress: Progress
     return [measured for cell in cells if (measured := found[cell.hash]) is not None]
 
 
-def _stored(cell: Cell, store: Store, objective: str) -> Measured | None:
+def _stored(cell: Cell, store: Store, objective: str) -> StoredLosses | None:
     record = store.read_record(store.folder / f"{cell.hash}.json")
     if record is None or record.status not in FINAL:
         return None
     seconds = record.compile_seconds + record.run_seconds
     if not record.is_done:
-        return Measured(None, seconds)
+        return StoredLosses(None, seconds)
     table = store.trials(record)
     if table is None:  # damaged: play it again
         return None
-    return Measured(losses(objective, {objective: np.asarray(table[objective])}), seconds)
+    return StoredLosses(losses(objective, {objective: np.asarray(table[objective])}), seconds)
 
 
 def _play_group(cells: list[Cell], whole: int, names: Names, store: Store, progress: Progress | None) -> None:
@@ -163,7 +163,7 @@ def _largest_population(cell: Cell) -> int:
     return at_once(cell.trials * actions)
 
 
-def by_engine(name: str, limits: Limits) -> Player:
+def by_engine(name: str, limits: RunLimits) -> PlayCells:
     def play(cells: list[Cell], names: Names, store: Store, progress: Progress | None) -> None:
         def report(cell: Cell, steps: int) -> None:
             if progress is not None:

@@ -23,14 +23,14 @@ COMBINATIONS = ("regret", "rank")
 
 
 @dataclass(frozen=True)
-class Budget:
+class TuningBudget:
     """When to stop proposing: after so many candidates, or once playing them has taken so many seconds."""
 
     candidates: int | None = None
     seconds: float | None = None
 
     @classmethod
-    def read(cls, text: str) -> Budget:
+    def read(cls, text: str) -> TuningBudget:
         """`200` is a number of candidates; `90s`, `10m` and `2h` are times."""
         found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", text.strip())
         if found is None or float(found[1]) <= 0 or (not found[2] and "." in found[1]):
@@ -41,12 +41,12 @@ class Budget:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class TuningRequest:
     space: Space
     problems: dict[str, Problem]  # by the names that a user gave them; the horizon is each one's own
     objective: str = "cumulative"
     combine: str = "regret"  # how several problems count together: mean regret relative to the default's, or mean rank
-    budget: Budget = Budget(candidates=128)
+    budget: TuningBudget = TuningBudget(candidates=128)
     trials: int = 20
     final_trials: int = 50  # of each of the two comparisons on fresh episodes at the end
     seed: int = 0
@@ -97,12 +97,12 @@ _PLAIN = ("objective", "combine", "trials", "final_trials", "seed", "batch", "sa
 
 def request_for(
     policy: str, on: Sequence[str], fields: Sequence[str] = (), *, horizon: int | None = None, budget: str, **rest: Any
-) -> Request:
+) -> TuningRequest:
     sampler(rest["sampler"])  # refuse one that does not exist before anything is played
-    return Request(
+    return TuningRequest(
         space=space_of(policy, policies.get(policy), fields),
         problems={name: playable(name, horizon) for name in on},
-        budget=Budget.read(budget),
+        budget=TuningBudget.read(budget),
         **rest,
     )
 

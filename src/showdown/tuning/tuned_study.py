@@ -19,15 +19,15 @@ from showdown.policies import policies
 from showdown.protocol.policy import Policy
 from showdown.protocol.problem import Problem
 from showdown.tuning.fresh_choice import REPORTING
-from showdown.tuning.play_candidates import Measured, Place, Player, play
-from showdown.tuning.request import Request
+from showdown.tuning.play_candidates import Place, PlayCells, StoredLosses, play
+from showdown.tuning.request import TuningRequest
 from showdown.tuning.tune import Watch, tune
 
 PUBLISHED = {"-MR": "mushroom", "-SL": "statlog"}  # what the paper tuned these rows on
 
 
 @dataclass(frozen=True)
-class Configuration:
+class StudiedConfiguration:
     """One row of the table."""
 
     policy: str  # the default that it is a variation of
@@ -60,12 +60,12 @@ class Reported:
 
 
 def study(
-    requests: Sequence[Request],
+    requests: Sequence[TuningRequest],
     report_on: dict[str, Problem],
     store: Store,
     trials: int,
     watch: Watch | None = None,
-    player: Player | None = None,
+    player: PlayCells | None = None,
 ) -> list[Reported]:
     """Do all tunings that are not done, then play every configuration on every problem. One policy at a time."""
     rows: list[Reported] = []
@@ -80,25 +80,27 @@ def study(
     return rows
 
 
-def _default(request: Request) -> Configuration:
+def _default(request: TuningRequest) -> StudiedConfiguration:
     name = request.space.name
-    return Configuration(name, name, "", False, request.space.policy)
+    return StudiedConfiguration(name, name, "", False, request.space.policy)
 
 
-def _published(name: str) -> Iterator[Configuration]:
+def _published(name: str) -> Iterator[StudiedConfiguration]:
     for suffix, problem in PUBLISHED.items():
         if f"{name}{suffix}" in policies:
             preset = f"{name}{suffix}"
-            yield Configuration(name, preset, problem, True, policies.get(preset))
+            yield StudiedConfiguration(name, preset, problem, True, policies.get(preset))
 
 
-def _tuned(request: Request, store: Store, watch: Watch | None, player: Player | None) -> Configuration:
+def _tuned(request: TuningRequest, store: Store, watch: Watch | None, player: PlayCells | None) -> StudiedConfiguration:
     _, result = tune(request, store, watch, player)
     space, on = request.space, "+".join(request.problems)
-    return Configuration(space.name, request.preset, on, False, space.configured(result.candidate))
+    return StudiedConfiguration(space.name, request.preset, on, False, space.configured(result.candidate))
 
 
-def _compared(found: Sequence[Configuration], measured: Sequence[Measured], problem: str) -> Iterator[Reported]:
+def _compared(
+    found: Sequence[StudiedConfiguration], measured: Sequence[StoredLosses], problem: str
+) -> Iterator[Reported]:
     for each, own in zip(found, measured, strict=True):
         yield _row(each, own, found[0], measured[0], problem)
         for rival, theirs in zip(found, measured, strict=True):
@@ -106,7 +108,9 @@ def _compared(found: Sequence[Configuration], measured: Sequence[Measured], prob
                 yield _row(each, own, rival, theirs, problem)
 
 
-def _row(each: Configuration, own: Measured, rival: Configuration, theirs: Measured, problem: str) -> Reported:
+def _row(
+    each: StudiedConfiguration, own: StoredLosses, rival: StudiedConfiguration, theirs: StoredLosses, problem: str
+) -> Reported:
     kind = "default" if not each.tuned_on else "own" if problem in each.tuned_on.split("+") else "transferred"
     labels = (each.policy, each.name, each.tuned_on, kind, each.published, problem, rival.name)
     if own.losses is None or theirs.losses is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Board:
+class ProgressBoard:
     """An actor of the cluster."""
 
     def __init__(self) -> None:

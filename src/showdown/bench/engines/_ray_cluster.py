@@ -27,7 +27,7 @@ from showdown import __version__
 from showdown.basics.errors import ShowdownError, UsageError
 from showdown.bench.cell import Cell
 from showdown.bench.compilation import use_compilation_cache
-from showdown.bench.engine import Limits, Progress, Result
+from showdown.bench.engine import CellResult, Progress, RunLimits
 from showdown.bench.plan import Planned
 from showdown.bench.play_cell import play_cell
 from showdown.bench.store import CellFiles, InMemory
@@ -46,7 +46,7 @@ class Slots(NamedTuple):
 
 
 @contextmanager
-def connected(limits: Limits, data_bytes: int) -> Iterator[ModuleType]:
+def connected(limits: RunLimits, data_bytes: int) -> Iterator[ModuleType]:
     """The module `ray`, connected. A connection that was made before stays; a cluster that was started here ends."""
     _check_importable(starting=limits.address is None)
     import ray
@@ -86,7 +86,7 @@ def _check_importable(starting: bool) -> None:
         )
 
 
-def _start(ray: ModuleType, limits: Limits, data_bytes: int) -> None:
+def _start(ray: ModuleType, limits: RunLimits, data_bytes: int) -> None:
     # workers inherit it: a process that takes three quarters of a GPU at its start leaves nothing for the next
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     with warnings.catch_warnings():
@@ -106,13 +106,13 @@ def _start(ray: ModuleType, limits: Limits, data_bytes: int) -> None:
         raise ShowdownError(f"the Ray cluster listened on {address} rather than on 127.0.0.1, and was ended")
 
 
-def gpus_per_cell(ray: ModuleType, limits: Limits) -> float:
+def gpus_per_cell(ray: ModuleType, limits: RunLimits) -> float:
     if limits.cell_gpus is not None:
         return limits.cell_gpus
     return 1.0 if ray.cluster_resources().get("GPU", 0) else 0.0
 
 
-def slots(ray: ModuleType, limits: Limits) -> Slots:
+def slots(ray: ModuleType, limits: RunLimits) -> Slots:
     asked = {"CPU": limits.cell_cpus, "GPU": gpus_per_cell(ray, limits)}
     asked = {name: amount for name, amount in asked.items() if amount > 0}
     if not asked:
@@ -132,18 +132,18 @@ REPORT_SECONDS = 0.2  # between two reports of one cell
 
 
 @dataclass(frozen=True)
-class Job:
+class CellJob:
     """What a worker needs to know of one cell, but for the problem's data, which travels by the object store."""
 
     version: str  # of the driver's showdown: another one could give other numbers
     sources: tuple[tuple[str, bytes], ...]  # names and contents of the user's files with policies and problems
     item: bytes  # the planned cell, pickled: it may hold classes of those files, which are loaded first
-    limits: Limits
+    limits: RunLimits
     sharers: int  # cells that one machine plays at the same time
     directory: Path  # the driver's store, for messages
 
 
-def play(job: Job, tables: Any, board: Any) -> tuple[Result, CellFiles]:
+def play(job: CellJob, tables: Any, board: Any) -> tuple[CellResult, CellFiles]:
     """`tables` is the problem's data, or None: then it is read here."""
     if job.version != __version__:
         raise ShowdownError(f"a worker has showdown {__version__}, and the driver {job.version}: install one version")

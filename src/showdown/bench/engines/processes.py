@@ -30,7 +30,7 @@ from pathlib import Path
 from showdown.basics.errors import ShowdownError, UsageError
 from showdown.bench.cell import Cell
 from showdown.bench.compilation import use_compilation_cache
-from showdown.bench.engine import Engine, Limits, Result
+from showdown.bench.engine import CellResult, Engine, RunLimits
 from showdown.bench.engines.local import Local
 from showdown.bench.estimate import longest_first
 from showdown.bench.plan import Planned
@@ -45,7 +45,7 @@ GRACE_SECONDS = 2.0  # for a process to find out itself that its cell takes too 
 
 
 class Worker:
-    def __init__(self, directory: Path, limits: Limits) -> None:
+    def __init__(self, directory: Path, limits: RunLimits) -> None:
         context = multiprocessing.get_context("spawn")  # JAX does not survive a fork
         self.connection, theirs = context.Pipe()
         arguments = (directory, replace(limits, progress=None), theirs)  # a function need not survive pickling
@@ -60,7 +60,7 @@ class Worker:
     def is_ready(self) -> None:
         self.ready, self.began = True, time.monotonic()
 
-    def end_of_cell(self, limits: Limits) -> float:
+    def end_of_cell(self, limits: RunLimits) -> float:
         """When it is killed; its start is not counted, nor waiting for another run that plays the same cell."""
         return math.inf if limits.cell_seconds is None else self.began + limits.cell_seconds + GRACE_SECONDS
 
@@ -90,7 +90,7 @@ class Worker:
         return f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
 
 
-def _work(directory: Path, limits: Limits, connection: Connection) -> None:
+def _work(directory: Path, limits: RunLimits, connection: Connection) -> None:
     """The life of the process."""
     memory.sharers = limits.processes
     for path in limits.load:
@@ -131,7 +131,7 @@ def _ignoring_interrupts() -> Iterator[None]:
 class Processes:
     store: Store
 
-    def run(self, planned: Iterable[Planned], limits: Limits) -> Iterator[Result]:
+    def run(self, planned: Iterable[Planned], limits: RunLimits) -> Iterator[CellResult]:
         """Results in the order in which cells finish.
 
         The longest cells are begun first; where there is a limit for all of them, those that were given first are, so
@@ -176,13 +176,13 @@ class Processes:
                     else:
                         worker.kill()
                         workers.remove(worker)
-                    if isinstance(result, Result):
+                    if isinstance(result, CellResult):
                         yield result
         finally:  # also when the user stops it, and when nobody wants more results
             for worker in workers:
                 worker.kill()
 
-    def _news(self, worker: Worker, has_message: bool, limits: Limits) -> Result | str | None:
+    def _news(self, worker: Worker, has_message: bool, limits: RunLimits) -> CellResult | str | None:
         """What it says, or that its cell took too long."""
         if has_message:
             return self._receive(worker, limits)
@@ -190,18 +190,18 @@ class Processes:
             return None
         return self._late(worker, limits, limits.cell_seconds, "a cell")
 
-    def _late(self, worker: Worker, limits: Limits, seconds: float | None, what: str) -> Result:
+    def _late(self, worker: Worker, limits: RunLimits, seconds: float | None, what: str) -> CellResult:
         worker.kill()  # before anything is looked at, so that nothing changes afterwards
         item = worker.playing
         assert item is not None  # else it would not be among the workers
         assert seconds is not None
         if self.store.is_done(item.cell.hash):  # in the last moment
-            return Result(item.cell, "done")
+            return CellResult(item.cell, "done")
         reason = took_longer(seconds, what)
         self.store.write_failed(item.cell, item.names, "timeout", reason, about(limits.processes - 1))
-        return Result(item.cell, "timeout", reason)
+        return CellResult(item.cell, "timeout", reason)
 
-    def _receive(self, worker: Worker, limits: Limits) -> Result | str | None:
+    def _receive(self, worker: Worker, limits: RunLimits) -> CellResult | str | None:
         """What one message says: a result, that the cell is claimed, or nothing yet."""
         assert worker.playing is not None  # else it would not be among the workers
         try:
@@ -214,18 +214,18 @@ class Processes:
             worker.is_ready()
         elif isinstance(message, ShowdownError):
             raise message
-        elif isinstance(message, Result) or message == CLAIMED:
+        elif isinstance(message, CellResult) or message == CLAIMED:
             return message
         elif limits.progress is not None:
             limits.progress(worker.playing.cell, message)
         return None
 
-    def _lost(self, worker: Worker, item: Planned, limits: Limits) -> Result:
+    def _lost(self, worker: Worker, item: Planned, limits: RunLimits) -> CellResult:
         if self.store.is_done(item.cell.hash):  # it died after it had stored the cell
-            return Result(item.cell, "done")
+            return CellResult(item.cell, "done")
         reason = f"its process {worker.end()}; if memory ran out, fewer --processes or --batch-trials may help"
         self.store.write_failed(item.cell, item.names, "error", reason, about(limits.processes - 1))
-        return Result(item.cell, "error", reason)
+        return CellResult(item.cell, "error", reason)
 
 
 def _not_started(worker: Worker) -> ShowdownError:

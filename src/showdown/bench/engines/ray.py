@@ -19,9 +19,9 @@ import jax
 
 from showdown import __version__
 from showdown.basics.errors import MissingDataError, ShowdownError, UsageError
-from showdown.bench.engine import Engine, Limits, Result
-from showdown.bench.engines._ray_board import Board
-from showdown.bench.engines._ray_cluster import Job, connected, gpus_per_cell, play, slots
+from showdown.bench.engine import CellResult, Engine, RunLimits
+from showdown.bench.engines._ray_board import ProgressBoard
+from showdown.bench.engines._ray_cluster import CellJob, connected, gpus_per_cell, play, slots
 from showdown.bench.engines.local import Local
 from showdown.bench.estimate import longest_first
 from showdown.bench.plan import Planned
@@ -38,7 +38,7 @@ IN_FLIGHT = 2  # cells given to the cluster for each that it can play at once, s
 class Ray:
     store: Store
 
-    def run(self, planned: Iterable[Planned], limits: Limits) -> Iterator[Result]:
+    def run(self, planned: Iterable[Planned], limits: RunLimits) -> Iterator[CellResult]:
         """The longest cells first, with results in the order in which cells finish."""
         planned = list(planned)
         yield from Local(self.store).run([item for item in planned if item.done], limits)
@@ -73,19 +73,19 @@ class _Flight(NamedTuple):
 @dataclass
 class _Driver:
     store: Store
-    limits: Limits
+    limits: RunLimits
     ray: Any
     data: _Data
     flights: dict[Any, _Flight] = field(default_factory=dict)  # by the reference of the task's result
     attempts: Counter[str] = field(default_factory=Counter)  # of each cell
     steps: dict[str, int] = field(default_factory=dict)  # that were reported as played
 
-    def play(self, left: deque[Planned]) -> Iterator[Result]:
+    def play(self, left: deque[Planned]) -> Iterator[CellResult]:
         self.slots = slots(self.ray, self.limits)
         gpus = gpus_per_cell(self.ray, self.limits)
         resources = {"num_cpus": self.limits.cell_cpus, "num_gpus": gpus, "max_retries": 0}
         self.task = self.ray.remote(**resources)(play)
-        self.board = self.ray.remote(num_cpus=0, max_restarts=-1)(Board).remote()
+        self.board = self.ray.remote(num_cpus=0, max_restarts=-1)(ProgressBoard).remote()
         self.references = {problem: self.ray.put(tables) for problem, tables in self.data.tables.items()}
         self.data.tables.clear()
         self.sources = tuple((path.name, path.read_bytes()) for path in self.limits.load)
@@ -104,7 +104,7 @@ class _Driver:
                 flight.claim.close()
             self.ray.kill(self.board)
 
-    def _send(self, item: Planned, elsewhere: deque[Planned]) -> Iterator[Result]:
+    def _send(self, item: Planned, elsewhere: deque[Planned]) -> Iterator[CellResult]:
         """Give a cell to the cluster, unless another run plays it or has played it."""
         claim, cell = ExitStack(), item.cell
         if not claim.enter_context(self.store.claim(cell.hash)):
@@ -113,7 +113,7 @@ class _Driver:
         with claim:
             if self.store.is_done(cell.hash):
                 self.store.add_names(cell, item.names)
-                yield Result(cell, "done", new=False)
+                yield CellResult(cell, "done", new=False)
                 return
             self.store.require_space(cell)
             try:
@@ -122,12 +122,12 @@ class _Driver:
                 why = f"{cell.label} cannot be handed to another process ({error}): play it with --engine local"
                 raise UsageError(why) from None
             limits = replace(self.limits, progress=None, load=())
-            job = Job(__version__, self.sources, pickled, limits, self.slots.machine, self.store.directory)
+            job = CellJob(__version__, self.sources, pickled, limits, self.slots.machine, self.store.directory)
             self.attempts[cell.hash] += 1
             reference = self.task.remote(job, self.references[cell.problem], self.board)
             self.flights[reference] = _Flight(item, claim.pop_all())
 
-    def _receive(self, left: deque[Planned]) -> Iterator[Result]:
+    def _receive(self, left: deque[Planned]) -> Iterator[CellResult]:
         """Store what has arrived within a moment."""
         if not self.flights:
             time.sleep(POLL_SECONDS)  # other runs play all that is left
@@ -144,7 +144,7 @@ class _Driver:
                 self._report(item, item.cell.trials * item.cell.problem.horizon)
                 yield result
 
-    def _stored(self, reference: Any, item: Planned) -> Result | None:
+    def _stored(self, reference: Any, item: Planned) -> CellResult | None:
         """None if its worker died and the cell is to be played again."""
         errors = self.ray.exceptions
         try:
@@ -156,14 +156,14 @@ class _Driver:
         self.store.adopt(files)
         return result
 
-    def _lost(self, item: Planned, error: str) -> Result | None:
+    def _lost(self, item: Planned, error: str) -> CellResult | None:
         attempts = self.attempts[item.cell.hash]
         if attempts < ATTEMPTS:
             return None
         advice = "if memory ran out, a larger --cell-cpus or fewer --batch-trials may help"
         reason = f"its worker died {attempts} times (Ray says {error}); {advice}"
         self.store.write_failed(item.cell, item.names, "error", reason, about(self.slots.machine - 1))
-        return Result(item.cell, "error", reason)
+        return CellResult(item.cell, "error", reason)
 
     def _report_progress(self) -> None:
         try:

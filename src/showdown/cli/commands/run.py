@@ -38,7 +38,7 @@ from showdown.cli.run_options import (
 from showdown.cli.run_output import measure_speed, print_plan, row
 
 if TYPE_CHECKING:
-    from showdown.bench.engine import Engine, Limits, Result
+    from showdown.bench.engine import CellResult, Engine, RunLimits
     from showdown.bench.plan import Planned
     from showdown.bench.remote import Mirror
     from showdown.bench.store import Store
@@ -112,7 +112,9 @@ def _warn_of_tables(planned: list[Planned]) -> None:
                 console.warn(f"{name}: {sentence}")
 
 
-def _play(planned: list[Planned], player: Engine, limits: Limits, store: Store, mirror: Mirror | None) -> list[Result]:
+def _play(
+    planned: list[Planned], player: Engine, limits: RunLimits, store: Store, mirror: Mirror | None
+) -> list[CellResult]:
     from showdown.bench.estimate import seconds_of_each
 
     todo = [item.cell for item in planned if not item.done]
@@ -140,7 +142,7 @@ def _play(planned: list[Planned], player: Engine, limits: Limits, store: Store, 
     return sorted(results, key=lambda result: order[result.cell.hash])
 
 
-def _print_results(results: list[Result], store: Store, as_json: bool) -> None:
+def _print_results(results: list[CellResult], store: Store, as_json: bool) -> None:
     from showdown.cli.run_output import closing_table, print_table
 
     out = store.directory
@@ -156,7 +158,7 @@ def _print_results(results: list[Result], store: Store, as_json: bool) -> None:
         console.data(f"as a page: showdown report {shlex.quote(str(out))} --open")
 
 
-def _counted(results: list[Result], new: list[Result], out: Path) -> str:
+def _counted(results: list[CellResult], new: list[CellResult], out: Path) -> str:
     if not new:
         stored = "the cell is" if len(results) == 1 else f"all {len(results)} cells are"
         return f"nothing to do: {stored} already in {out}"
@@ -171,7 +173,7 @@ def _counted(results: list[Result], new: list[Result], out: Path) -> str:
     return f"{said}{already} in {out} (compiling {compiling:.1f} s, running {running:.1f} s)"
 
 
-def _row(result: Result) -> dict[str, Any]:
+def _row(result: CellResult) -> dict[str, Any]:
     return {
         **row(result.cell),
         "status": result.status,

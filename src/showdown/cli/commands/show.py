@@ -80,7 +80,7 @@ def _describe_preset(registry: Any, text: str, name: str) -> dict[str, Any]:
         "summary": summary(registry, entry),
         "base": base_name,
         "fields": fields,
-        "reference": getattr(value, "reference", ""),
+        "reference": value.reference,
         "about": inspect.cleandoc(module.__doc__ or ""),
     }
 

@@ -30,7 +30,7 @@ from showdown.cli.tuning_options import (
 
 if TYPE_CHECKING:
     from showdown.protocol.problem import Problem
-    from showdown.tuning.request import Request
+    from showdown.tuning.request import TuningRequest
     from showdown.tuning.tuned_study import Reported
 
 
@@ -96,7 +96,7 @@ def tuned_command(
 
 def _asked(
     policies: str, tune_on: str, report_on: str, fields: str | None, **options: Any
-) -> tuple[list[Request], dict[str, Problem]]:
+) -> tuple[list[TuningRequest], dict[str, Problem]]:
     """A tuning for each policy on each problem, and the problems to report on."""
     from showdown.config.registry import split_outside_brackets
     from showdown.tuning.request import all_playable, playable, request_for

@@ -30,9 +30,9 @@ from showdown.cli.tuning_options import (
 )
 
 if TYPE_CHECKING:
-    from showdown.tuning.fresh_choice import Result
-    from showdown.tuning.history import History
-    from showdown.tuning.request import Request
+    from showdown.tuning.fresh_choice import TuningResult
+    from showdown.tuning.history import TuningHistory
+    from showdown.tuning.request import TuningRequest
 
 
 def register(app: typer.Typer) -> None:
@@ -92,7 +92,7 @@ def tune_command(
     _print(request, history, result, out, as_json)
 
 
-def _print(request: Request, history: History, result: Result, out: Path, as_json: bool) -> None:
+def _print(request: TuningRequest, history: TuningHistory, result: TuningResult, out: Path, as_json: bool) -> None:
     from showdown.tuning.history import proposals_file
 
     preset, called = proposals_file(out, request).with_suffix(".toml"), request.preset
@@ -104,7 +104,7 @@ def _print(request: Request, history: History, result: Result, out: Path, as_jso
         console.data(line)
 
 
-def _said(request: Request, history: History, result: Result, preset: Path, called: str) -> list[str]:
+def _said(request: TuningRequest, history: TuningHistory, result: TuningResult, preset: Path, called: str) -> list[str]:
     from showdown.tuning.space import at_an_end
 
     count = len(history.entries)
@@ -129,7 +129,7 @@ def _said(request: Request, history: History, result: Result, preset: Path, call
     return [*lines, f"history: {preset.with_suffix('.csv')}"]
 
 
-def _judged(request: Request, result: Result) -> str:
+def _judged(request: TuningRequest, result: TuningResult) -> str:
     """Whether the chosen candidate is better than the default on episodes that nothing was chosen by."""
     from showdown.analysis.with_best import BETTER, WORSE
 
