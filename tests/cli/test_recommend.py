@@ -89,6 +89,23 @@ def test_from_a_frame_in_python_with_costs(frame, tmp_path):
     json.dumps(found.to_json())
 
 
+def test_the_store_is_read_once_and_a_damaged_cell_is_played_again(frame, tmp_path, monkeypatch):
+    reads, cells = [], Store.cells
+    monkeypatch.setattr(Store, "cells", lambda store: reads.append(store) or cells(store))
+    asked = {"label": "kind", "policies": ["LinGreedy"], "rounds": (2, 4), "out": tmp_path, "budget": "60s"}
+    first = package.recommend(frame, **asked, page=False)
+    assert len(reads) == 1  # for the forecast; every cell is then read when it is finished
+    whole = {path: path.read_bytes() for path in (tmp_path / "cells").glob("*.parquet")}
+    for path in whole:
+        path.write_bytes(b"damaged")
+    again = package.recommend(frame, **asked, page=False)
+    assert (again.policy, again.verdict.best) == (first.policy, first.verdict.best) == ("LinGreedy", "LinGreedy")
+    assert [(one.policy, one.trials, one.value) for one in again.standings] == [
+        (one.policy, one.trials, one.value) for one in first.standings
+    ]
+    assert {path: path.read_bytes() for path in whole} == whole
+
+
 def test_a_table_without_a_pattern_gets_no_method(tmp_path):
     draw = np.random.default_rng(1)
     noise = pd.DataFrame(draw.standard_normal((150, 2)), columns=["a", "b"]).assign(kind=["x"] * 140 + ["y"] * 10)

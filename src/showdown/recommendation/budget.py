@@ -83,14 +83,29 @@ class Forecast:
     slowdown: float = 1.0  # how many times slower than an idle machine this one is
     pace: dict[str, float] = field(default_factory=dict)  # policy to seconds per trial, as measured since it began
     here: set[str] = field(default_factory=set)  # policies whose programs this process holds
+    _done: dict[str, bool] = field(default_factory=dict)  # by hash: whether the store holds the cell
+    _parts: dict[str, tuple[float, float]] = field(default_factory=dict)  # by hash: seconds to compile and to play
+
+    def is_done(self, cell: Cell) -> bool:
+        """Whether the store holds the cell. It is asked once for each cell: engines ask again before they play."""
+        if cell.hash not in self._done:
+            self._done[cell.hash] = self.store.is_done(cell.hash)
+        return self._done[cell.hash]
+
+    def parts(self, cells: list[Cell]) -> list[tuple[float, float]]:
+        """Seconds to compile and to play each cell on an idle machine. The cost model is built once for all of them."""
+        new = [cell for cell in cells if cell.hash not in self._parts]
+        if new:
+            self._parts.update(zip([cell.hash for cell in new], parts_of_each(new, self.store), strict=True))
+        return [self._parts[cell.hash] for cell in cells]
 
     def seconds(self, cell: Cell) -> float:
-        if self.store.is_done(cell.hash):
+        if self.is_done(cell):
             return 0.0
         if cell.policy_name in self.pace:
             start = 0.0 if cell.policy_name in self.here else START_SECONDS * self.slowdown
             return start + self.pace[cell.policy_name] * cell.trials
-        return self.slowdown * sum(parts_of_each([cell], self.store)[0])
+        return self.slowdown * sum(self.parts([cell])[0])
 
     def is_cheap(self, cell: Cell) -> bool:
         """By what was measured; before that, whatever trains is expensive, as its rough estimate may be far off."""
@@ -115,7 +130,7 @@ class Forecast:
         trials would be too short: a verdict on a small part of the rows may be wrong for all of them, and a method that
         is not played is at least named.
         """
-        parts = sorted(parts_of_each(cells, self.store), key=sum)
+        parts = sorted(self.parts(cells), key=sum)
         room = left * self.processes / self.slowdown
         while parts:
             share, without = _share_of_steps(parts, room), _share_of_steps(parts[:-1], room)

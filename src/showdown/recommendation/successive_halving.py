@@ -20,6 +20,8 @@ from showdown.analysis.with_best import ALPHA, interval
 from showdown.bench.cell import Cell
 from showdown.bench.engine import CellResult, RunLimits, make_engine
 from showdown.bench.plan import Planned
+from showdown.bench.reader import by_names
+from showdown.bench.record import Record
 from showdown.bench.store import Store
 from showdown.machine.resources import cores
 from showdown.metrics import metric_named
@@ -47,7 +49,7 @@ class SuccessiveHalving:
     rounds: tuple[int, ...] = ROUNDS
     processes: int = field(default_factory=cores)
     load: tuple[Path, ...] = ()  # files that register policies, for the processes
-    cells: dict[str, str] = field(default_factory=dict)  # finished, hash to policy
+    cells: dict[str, Record] = field(default_factory=dict)  # finished, by hash
     dropped: dict[str, Rival] = field(default_factory=dict)  # as they were compared when they were dropped
     forecast: Forecast = field(init=False)
 
@@ -114,7 +116,9 @@ class SuccessiveHalving:
         """In the first round the cheapest first, then the best first: what comes last may not fit."""
         if self.cells:
             return [one.policy for one in board.best_first() if one.policy in alive]
-        return sorted(alive, key=lambda name: self.forecast.seconds(self._cell(name, self.rounds[0])))
+        cells = [self._cell(name, self.rounds[0]) for name in alive]
+        self.forecast.parts(cells)  # of all at once: trials may have been shortened since they were forecast
+        return [cell.policy_name for cell in sorted(cells, key=self.forecast.seconds)]
 
     def _fitting(self, cells: list[Cell], board: Board, processes: int) -> list[Cell]:
         """Those that should end within the budget; the others are marked, and named in one line."""
@@ -139,7 +143,7 @@ class SuccessiveHalving:
             return
         self.show(board, f"{trials} trials of {', '.join(cell.policy_name for cell in cells)}")
         planned = [
-            Planned(cell, [(cell.policy_name, cell.problem_name)], self.store.is_done(cell.hash)) for cell in cells
+            Planned(cell, [(cell.policy_name, cell.problem_name)], self.forecast.is_done(cell)) for cell in cells
         ]
         steps: dict[str, int] = {}
 
@@ -164,7 +168,6 @@ class SuccessiveHalving:
     def _finished(self, result: CellResult, board: Board) -> None:
         cell, standing = result.cell, board.standings[result.cell.policy_name]
         if result.status == "done":
-            self.cells[cell.hash] = cell.policy_name
             standing.trials, standing.status = cell.trials, words.WAITING
             if result.new:
                 self.forecast.pace[cell.policy_name] = result.run_seconds / cell.trials
@@ -177,9 +180,10 @@ class SuccessiveHalving:
         self.show(board, _line(standing, result, self.metric))
 
     def _measure(self, standing: Standing, cell: Cell) -> None:
-        record = next((one for one in self.store.cells() if one.cell == cell.hash), None)
+        record = self.store.record(cell.hash)
         table = self.store.trials(record) if record is not None else None
-        if table is not None:
+        if record is not None and table is not None:
+            self.cells[cell.hash] = record
             values = table[self.metric]
             low, high = interval(values, metric_named(self.metric).is_share)
             standing.value, standing.low, standing.high = float(values.mean()), low, high
@@ -212,10 +216,9 @@ class SuccessiveHalving:
         """Of what is finished; with the time of a decision by policy the cheapest is named by that."""
         if not self.cells:
             return None
-        records = self.store.cells()
+        records = by_names(self.cells.values())
         everything = self.store.frame(records)
-        own = everything["cell"].isin(self.cells) & (everything["problem"] == self.problem_name)
-        frame = select(everything[own]).frame
+        frame = select(everything[everything["problem"] == self.problem_name]).frame
         facts = facts_of(self.store, records, frame["cell"])
         return self._with_dropped(judge(frame, facts, self.metric, decide_seconds=decide_seconds))
 
