@@ -64,13 +64,13 @@ def _put_in_place(files: Mapping[Path, Callable[[str], Any]]) -> None:
 
 
 def _force_to_disk(names: Iterable[str]) -> None:
-    """In threads, since a file system that is asked by several at once writes its journal once for all."""
+    """Force files to the disk, in threads: a file system that is asked by several writes its journal once for all."""
     list(_threads(os.getpid()).map(_fsync, names))
 
 
 @cache
 def _threads(process: int) -> ThreadPoolExecutor:
-    """Of this process: a fork has none of the threads it was forked with."""
+    """The threads of this process: a fork has none of those of its parent."""
     return ThreadPoolExecutor(4, thread_name_prefix="fsync")
 
 
@@ -100,7 +100,7 @@ def read_plain(path: Path, most_bytes: int) -> bytes:
 
 
 def sweep(folder: Path, seconds: float = STALE_SECONDS) -> int:
-    """Delete what writers that were killed have left in `folder`; the number of files."""
+    """Delete what killed writers have left in `folder`, and return the number of files."""
     swept = 0
     with suppress(OSError):
         for path in folder.iterdir():
@@ -140,7 +140,7 @@ CACHE_VARIABLE = "SHOWDOWN_CACHE"
 
 
 def cache_folder() -> Path:
-    """Downloads, parsed tables and compiled programs are kept in it; it may be deleted at any time."""
+    """The folder for downloads, parsed tables and compiled programs; it may be deleted at any time."""
     named = os.environ.get(CACHE_VARIABLE)
     if named:
         return Path(named).expanduser()

@@ -26,7 +26,7 @@ from showdown.play.programs import jobs
 
 
 def use_compilation_cache() -> None:
-    """Unless the user already said where compiled programs are kept, or that they are not."""
+    """Keep compiled programs in the cache folder, unless the user set a folder for them or turned that off."""
     settings: Any = jax.config
     if settings.jax_compilation_cache_dir is not None or not settings.jax_enable_compilation_cache:
         return
@@ -51,7 +51,7 @@ class CompileAhead:
         self.pool = ThreadPoolExecutor(self.threads, "compile")
 
     def before(self, cell: Cell) -> None:
-        """Call it before each cell is played, in their order. What fails here fails again there, which says why."""
+        """Compile what the next cells need; call it before each cell, in order. Errors are left to playing the cell."""
         number = self.position.get(cell.hash)
         limited = self.limits.cell_seconds is not None or self.limits.all_seconds is not None
         if number is None or limited:  # compiling counts towards the limits
@@ -68,7 +68,7 @@ class CompileAhead:
         self.pool.shutdown(wait=False, cancel_futures=True)
 
     def _begin(self, first: int, end: int, most: int | None = None) -> list[Future[None]]:
-        """Compile for the cells from `first` to before `end` that were not begun, or until it is `most` programs."""
+        """Begin compiling for the cells from `first` to before `end`, about `most` programs; return the futures."""
         futures: list[Future[None]] = []
         self.begun = max(self.begun, first)
         while self.begun < min(end, len(self.cells)) and (most is None or len(futures) < most):

@@ -44,7 +44,7 @@ def plan(suite: Suite, store: Store, notes: list[str] | None = None) -> list[Pla
 def _add_cells(
     planned: dict[str, Planned], suite: Suite, without: set[str], store: Store, notes: list[str] | None
 ) -> None:
-    """Those of one suite, which may already be planned."""
+    """Add the cells of one suite, some of which may be planned already."""
     _check_counts(suite)
     chosen_policies = _resolve(policies, suite.policies)
     chosen_problems = _resolve(problems, suite.problems)

@@ -29,7 +29,7 @@ class _TimeoutError(ShowdownError):
 def play_cell(
     item: Planned, store: Store, limits: RunLimits, concurrent: int = 0, tables: Tables | None = None
 ) -> CellResult:
-    """`concurrent` is the number of other processes that play at the same time; it is only recorded.
+    """Play a cell and store it. `concurrent`, the number of other processes that play meanwhile, is only recorded.
 
     `tables` is the problem's data, where it was loaded before.
     """
@@ -68,7 +68,7 @@ def play_cell(
 
 
 def _watch(cell: Cell, limits: RunLimits) -> Callable[[int], None]:
-    """Called after every segment: says how far the cell is, and ends one that takes too long."""
+    """A function to call after every segment: it reports progress, and ends a cell that takes too long."""
     began = time.monotonic()
 
     def watch(steps: int) -> None:
@@ -85,7 +85,7 @@ def took_longer(seconds: float, what: str) -> str:
 
 
 def not_begun(cell: Cell, limits: RunLimits) -> CellResult:
-    """Of a cell that the limit for all of them leaves no time for. Nothing is stored."""
+    """The result of a cell that there is no time left for. Nothing is stored."""
     return CellResult(cell, "timeout", f"not begun within the {limits.all_seconds:g} seconds allowed for all cells")
 
 

@@ -177,6 +177,6 @@ def _row(record: Record) -> dict[str, Any]:
 
 
 def _data_of(record: Record) -> str:
-    """What a problem's numbers come from, whatever its name and horizon: a file's content may change under one name."""
+    """A hash of a problem's data, without name and horizon: a file's content may change under one name."""
     problem = {name: item for name, item in record.identity["problem"].items() if name != "horizon"}
     return hashlib.sha256(canonical(problem).encode()).hexdigest()[:12]

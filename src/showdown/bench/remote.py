@@ -76,7 +76,7 @@ class Remote:
         return {cell: record for cell, record in records.items() if record is not None}
 
     def files_of(self, cell_hash: str) -> CellFiles | None:
-        """Of a done cell, both checked; None if it is missing or damaged."""
+        """Both files of a done cell, checked; None if they are missing or damaged."""
         with self._reaching():
             try:
                 content = self.files.cat_file(self._record_path(cell_hash))
@@ -89,7 +89,7 @@ class Remote:
         return CellFiles(cell_hash, content, table) if record_file.sha256(table) == record.table_sha256 else None
 
     def adopt(self, files: CellFiles) -> bool:
-        """Keep a done cell; whether that changed anything. One that is here already only gets the other's names."""
+        """Keep a done cell; return whether that changed anything. One that is here already only gets further names."""
         data = record_file.fields_of(files.record)
         record = record_file.checked(data, files.hash)
         if not record.is_done or files.table is None or hashlib.sha256(files.table).hexdigest() != record.table_sha256:
@@ -139,7 +139,7 @@ def local_store(place: str) -> Store:
 
 
 def copy_cells(source: Store | Remote, target: Store | Remote) -> Copied:
-    """Every done cell of `source` that `target` does not have; what is damaged is left out and counted."""
+    """Copy every done cell of `source` that `target` does not have; damaged ones are left out and counted."""
     copied, have = Copied(), _names(target)
     wanted = []
     for cell, names in _names(source).items():
@@ -167,7 +167,7 @@ def _copier(source: Store | Remote, target: Store | Remote) -> Callable[[str], b
 
 
 def _names(place: Store | Remote) -> dict[str, frozenset[tuple[str, str]]]:
-    """Of each done cell; of a local store only those whose tables match their checksums."""
+    """The names of each done cell, by hash; in a local store only cells whose tables match their checksums."""
     if isinstance(place, Remote):
         return {cell: frozenset(record.names) for cell, record in place.records().items()}
     records: dict[str, Record] = {record.cell: record for record in place.cells() if record.is_done}
@@ -190,7 +190,7 @@ class Mirror:
         return mirror
 
     def upload(self, cell_hash: str) -> str | None:
-        """The reason if it cannot be done now; the run goes on, and `finish` tries again."""
+        """Upload a cell. Returns the reason if that fails; the run goes on, and `finish` tries again."""
         files = self.store.files_of(cell_hash)
         try:
             if files is not None:

@@ -43,7 +43,7 @@ class CellFiles(NamedTuple):
 
 class Store(Reader):
     def prepare(self) -> None:
-        """Find out whether anything can be kept here, before hours are spent; clear what killed writers left."""
+        """Check that this folder can be written to, before hours are spent; clear what killed writers left."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -58,7 +58,7 @@ class Store(Reader):
         remove_free_locks(self.folder)
 
     def require_space(self, cell: Cell) -> None:
-        """Notice a full disk before a cell is played rather than after."""
+        """Raise ShowdownError if the disk is too full for this cell, before it is played."""
         needed = SPARE_BYTES + 2 * cell.trials * _BYTES_PER_TRIAL
         free = shutil.disk_usage(self.folder).free
         if free < needed:
@@ -93,7 +93,7 @@ class Store(Reader):
         self._write(cell, names, {"status": status, "reason": reason, **about}, None)
 
     def _write(self, cell: Cell, names: Names, fields: dict[str, Any], table: bytes | None) -> None:
-        """Under a lock, since names are added to those that the stored record has."""
+        """Write a cell's files, under a lock, since names are added to those of the stored record."""
         path = self._path(cell.hash, ".json")
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -107,7 +107,7 @@ class Store(Reader):
             raise ShowdownError(f"cannot write to {self.directory}: {error.strerror or error}") from None
 
     def files_of(self, cell_hash: str) -> CellFiles | None:
-        """Of a done cell, both checked against their checksums; None if there is none."""
+        """Both files of a done cell, checked against their checksums; None if there is no such cell."""
         record = self.read_record(self._path(cell_hash, ".json"))
         table = self._table_bytes(record) if record is not None and record.is_done else None
         if record is None or table is None:
@@ -117,7 +117,7 @@ class Store(Reader):
         )
 
     def adopt(self, files: CellFiles) -> bool:
-        """Store a cell that was played elsewhere; whether that changed anything. Raises NotARecord or NotATable.
+        """Store a cell that was played elsewhere; return whether that changed anything. Raises NotARecord or NotATable.
 
         A done cell that is here already stays as it is and gets the names of the other; nothing replaces it.
         """

@@ -35,7 +35,7 @@ def data(text: str) -> None:
 
 
 def finish() -> None:
-    """Write what is still in a buffer, where a full disk can be said instead of a traceback at the very end."""
+    """Write what is still in a buffer now, where a full disk can still be reported as one sentence."""
     if sys.stdout is not None:
         with _saying_why():
             sys.stdout.flush()
@@ -53,7 +53,7 @@ def _saying_why() -> Iterator[None]:
 
 
 def abandon() -> None:
-    """Nobody can be given what is left in the buffer of stdout, and the end of Python must not try."""
+    """Throw away what is left in the buffer of stdout: nobody reads it, and Python must not write it at its end."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -61,7 +61,7 @@ def abandon() -> None:
 
 
 def width() -> int | None:
-    """Of the terminal that results go to; None for a pipe or a file."""
+    """The columns of the terminal that results go to; None for a pipe or a file."""
     return shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else None
 
 
@@ -117,7 +117,7 @@ PULSE_SECONDS = 30.0
 
 @contextmanager
 def pulse() -> Iterator[Callable[[str], None]]:
-    """Where nobody watches a bar, a line on stderr every 30 s. Yields a function that sets what it says."""
+    """Write a line to stderr every 30 s where nobody watches a bar. Yields a function that sets the line."""
     state, ended, began = [""], threading.Event(), time.monotonic()
 
     def beat() -> None:

@@ -36,7 +36,7 @@ DataFolder = Annotated[Path | None, typer.Option(help="A folder with raw data fi
 
 
 def use_data_folder(folder: Path | None) -> None:
-    """For this process and those that it starts."""
+    """Use this folder of data in this process and in those that it starts."""
     if folder is not None:
         os.environ["SHOWDOWN_DATA"] = str(folder)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def measure_speed(planned: list[Planned]) -> None:
-    """A short run of every family of policies in the plan; what is measured is kept for later estimates."""
+    """Measure every family of policies in the plan by a short run, and keep the rates for later estimates."""
     from showdown.bench.calibrate import calibrate
 
     for name, measured in calibrate([item.cell for item in planned]):
@@ -42,7 +42,7 @@ def print_plan(name: str, planned: list[Planned], store: Store, as_json: bool) -
 
 
 def print_shards(name: str, shards: list[list[Planned]], store: Store, as_json: bool) -> None:
-    """What each shard plays; seconds are those of its cells that are not stored yet."""
+    """Print what each shard plays; seconds count only cells that are not stored yet."""
     from showdown.bench.estimate import estimate_seconds
 
     rows: list[dict[str, Any]] = []
@@ -63,7 +63,7 @@ def print_shards(name: str, shards: list[list[Planned]], store: Store, as_json: 
 
 
 def row(cell: Cell) -> dict[str, Any]:
-    """What a cell is, as data."""
+    """The description of a cell as plain data."""
     return {
         "policy": cell.policy_name,
         "problem": cell.problem_name,
@@ -81,7 +81,7 @@ def duration(seconds: float) -> str:
 
 
 def closing_table(store: Store, cells: list[Cell]) -> Table | None:
-    """Of the finished cells of a run, and nothing else that the store holds; None if there is no such cell."""
+    """The table of a run's finished cells, without anything else in the store; None if no cell finished."""
     from showdown.analysis.build_table import build_table
     from showdown.analysis.facts import facts_of
     from showdown.analysis.request import Request
@@ -101,7 +101,7 @@ def closing_table(store: Store, cells: list[Cell]) -> Table | None:
 
 
 def print_table(table: Table) -> None:
-    """As text that fits the terminal, with colours there; plain elsewhere."""
+    """Print a table that fits the terminal, with colours there and plain elsewhere."""
     from showdown.report.formats import text
 
     console.data_table(text.write(table, console.width()))

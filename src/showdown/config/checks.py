@@ -47,7 +47,7 @@ def at_least(least: float, why: str = "") -> Check:
 
 
 def between(low: float, high: float, why: str = "") -> Check:
-    """Both ends allowed."""
+    """A check that a value lies between two numbers, both allowed."""
     reason = f" ({why})" if why else ""
     return Check(lambda value: low <= value <= high, f"must lie between {low} and {high}{reason}, not {{value}}")
 
@@ -84,7 +84,7 @@ def _check_field(field: dataclasses.Field[Any], item: Any, hint: Any) -> None:
 
 
 def _parts(item: Any) -> Iterator[Any]:
-    """The values to check: members of a tuple or an array one by one; nothing of what a transformation put there."""
+    """The values to check, members of tuples and arrays one by one; JAX's tracers are left out."""
     if isinstance(item, tuple):
         for member in item:
             yield from _parts(member)

@@ -151,7 +151,7 @@ def _convert_on_construction(cls: type) -> None:
 
 
 def _converted(name: str, item: Any, hint: Any) -> Any:
-    """Only Python's own ints change: JAX rebuilds configurations around tracers, arrays and sentinels of its own."""
+    """`item` with ints as floats where the hint wants those. Arrays, tracers and the like of JAX stay as they are."""
     if type(item) is int:
         allowed = options(hint)
         return float32.as_float(name, item) if float in allowed and int not in allowed else item

@@ -34,7 +34,7 @@ class Range:
         return self.low <= value <= self.high and (self.scale != "integers" or value == int(value))
 
     def plain(self) -> dict[str, Any]:
-        """As plain data, without what this scale does not use."""
+        """The range as plain data, without what its scale does not use."""
         return {name: item for name, item in asdict(self).items() if item not in (None, ())}
 
 
@@ -93,5 +93,5 @@ def param(default: T, explanation: str, *rules: Check | Range, identity: bool = 
 
 
 def param_of(field: dataclasses.Field[Any]) -> Param:
-    """Nothing is known of a field declared without `param`."""
+    """What `param` says about a field; an empty `Param` for a field declared without it."""
     return field.metadata.get("param", Param())

@@ -39,7 +39,7 @@ def _plain(item: Any, numerics: bool) -> Any:
 
 
 def _source_hash(cls: type) -> str:
-    """Of the file an outside class is defined in: its author edits it and should not see numbers of an older text."""
+    """The hash of the file that an outside class is defined in, so that an edit of it never shows older numbers."""
     try:
         source = Path(inspect.getsourcefile(cls) or "").read_bytes()
     except (OSError, TypeError):  # typed at a prompt

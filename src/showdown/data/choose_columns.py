@@ -87,7 +87,7 @@ class LogColumns(NamedTuple):
     propensity: str = ""
 
     def options(self) -> str:
-        """Of `showdown evaluate`."""
+        """The columns as options of `showdown evaluate`."""
         return " ".join(f"--{role} {shlex.quote(name)}" for role, name in self._asdict().items() if name)
 
 

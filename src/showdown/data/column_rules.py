@@ -41,7 +41,7 @@ class NumberRule:
 
     @classmethod
     def fit(cls, name: str, values: np.ndarray, first: str = "", writing: str = "") -> NumberRule:
-        """`values` holds at least one finite number."""
+        """The rule that fits `values`, which hold at least one finite number."""
         missing = ~np.isfinite(values)
         present = values[~missing]
         median, some_missing = float(np.median(present)), bool(missing.any())

@@ -73,7 +73,7 @@ def _is_right(path: Path, file: DataFile) -> bool:
 
 
 def _fetch_file(entry: Dataset, file: DataFile, target: Path, get: _Getter) -> Fetched:
-    """From the first mirror that has it. Where all fail, those that may recover are asked again after a pause."""
+    """Fetch a file from the first mirror that has it. If all fail, those that may recover are asked again later."""
     failures: dict[str, Unusable] = {}
     for pause in PAUSES:
         time.sleep(pause)

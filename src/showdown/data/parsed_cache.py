@@ -59,7 +59,7 @@ def _parse(dataset: Dataset, parse: Parse, data_dir: Path | None) -> Arrays:
 
 
 def _read(path: Path) -> Arrays | None:
-    """None if it is missing or damaged: it is made again."""
+    """The cached arrays; None if the file is missing or damaged, and is to be made again."""
     try:
         content = memoryview(read_plain(path, MOST_BYTES))
     except OSError:

@@ -30,7 +30,7 @@ def in_float32(rewards: np.ndarray) -> np.ndarray:
 
 
 def logged_in_float32(rewards: np.ndarray) -> np.ndarray:
-    """Rewards of the actions that were taken, (rows,), likewise."""
+    """Rewards of the actions that were taken, (rows,), finite in float64, as float32."""
     return _checked(rewards, float(rewards.std()), "their standard deviation is")
 
 

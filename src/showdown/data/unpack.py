@@ -27,7 +27,7 @@ PIECE = 1 << 16
 
 
 class NotCompress(ValueError):
-    """What is wrong with the file."""
+    """The file is no Unix compress file. The text says what is wrong with it."""
 
 
 def decompressed(read: Callable[[int], bytes]) -> Iterator[bytes]:
@@ -156,7 +156,7 @@ def _bounded(read: Callable[[int], bytes], file: DataFile, step: int = _STEP) ->
 
 
 def _translated(action: Callable[[], T]) -> T:
-    """Unpackers raise whatever a broken file makes them stumble over; only errors of this machine's disk go on."""
+    """The answer of an unpacker. What a broken file makes it raise becomes `Unusable`; errors of this disk go on."""
     try:
         return action()
     except Unusable:
@@ -168,7 +168,7 @@ def _translated(action: Callable[[], T]) -> T:
 
 
 def _seekable(stream: BinaryIO, stack: ExitStack) -> BinaryIO:
-    """A zip is read from its end, and a packed layer only from its beginning."""
+    """A stream that can be read from its end, as a zip must be; a packed layer is written to a file for that."""
     whole = stack.enter_context(tempfile.SpooledTemporaryFile(IN_MEMORY))  # noqa: SIM115
     shutil.copyfileobj(stream, whole)
     whole.seek(0)

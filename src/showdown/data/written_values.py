@@ -85,7 +85,7 @@ def read_date(value: Any, writing: str) -> pd.Timestamp | None:
 
 
 def example(writing: str) -> str:
-    """For a person: what the column was taken for, where that is not clear from the name of its kind."""
+    """What a column was taken for, in words, where that is not clear from the name of its kind."""
     if writing == UNCLEAR_DAY_FIRST:
         return "day first: 03/04/2020 is 3 April (no value shows which comes first)"
     if writing == TIME:

@@ -48,7 +48,7 @@ def cores() -> int:
 
 
 def _shares() -> list[float]:
-    """What each cgroup allows, in cores: microseconds of processor time in a period of so many."""
+    """The cores that each cgroup allows: microseconds of processor time, divided by the period."""
     found = []
     for version, folder in cgroup_folders("cpu"):
         if version == 2:
@@ -69,7 +69,7 @@ _NAMES = {
 
 
 def host_free_bytes(sharers: int = 1) -> int | None:
-    """What this process may take if `sharers` equal processes share the machine; None where nothing says.
+    """The bytes this process may take if `sharers` equal processes share the machine; None where nothing says.
 
     Limits of a process are its own; only those of the machine and of cgroups are shared.
     """
@@ -79,7 +79,7 @@ def host_free_bytes(sharers: int = 1) -> int | None:
 
 
 def machine_free() -> int | None:
-    """What the machine could give, as the kernel estimates it, or else all its memory."""
+    """The bytes that the machine could give, as the kernel estimates it, or else all its memory."""
     available = re.search(r"^MemAvailable: +(\d+)", system_text(PROC / "meminfo"), re.MULTILINE)
     if available:
         return int(available[1]) * 1024
@@ -90,7 +90,7 @@ def machine_free() -> int | None:
 
 
 def cgroup_free() -> int | None:
-    """What the cgroups that this process is in leave it, those above them included."""
+    """The bytes that the cgroups of this process leave it, those above them included."""
     frees = []
     for version, folder in cgroup_folders("memory"):
         names = _NAMES[version]
@@ -102,7 +102,7 @@ def cgroup_free() -> int | None:
 
 
 def process_free() -> list[int | None]:
-    """What `ulimit -v` and `ulimit -d` leave."""
+    """The bytes that `ulimit -v` and `ulimit -d` leave."""
     try:
         import resource
     except ImportError:  # not Unix

@@ -38,7 +38,7 @@ class Cost:
 
 
 def cost_of(policy: Policy, spec: ProblemSpec) -> Cost:
-    """Measured on an agent that knows nothing yet, in this process."""
+    """The cost of a policy, measured in this process on an agent that knows nothing yet."""
     agent = Agent(policy, context_dim=spec.context_dim, num_actions=spec.num_actions)
     contexts = np.random.default_rng(0).standard_normal((FIRST + DECISIONS, spec.context_dim)).astype(np.float32)
     taken = []
@@ -73,7 +73,7 @@ class Recommendation:
 
     @property
     def lines(self) -> list[str]:
-        """All of it, for a terminal."""
+        """All lines of the answer, for a terminal."""
         files = [f"page: {self.page}"] if self.page else []
         if self.agent_file:
             files += [f"agent: {self.agent_file}", f"serve it: showdown serve {shlex.quote(str(self.agent_file))}"]
@@ -110,7 +110,7 @@ class Recommendation:
         return [one for one in self.standings if not one.trials]
 
     def _not_judged(self) -> list[str]:
-        """Every method without a result by name, why, and those with fewer trials than the others."""
+        """Lines that name every method without a result and why, and those with fewer trials than the others."""
         lines = [f"not played: {one.policy} {_why(one)}" for one in self._unplayed()]
         most = max((one.trials for one in self.standings if one.policy != BASELINE), default=0)
         cut = [
@@ -178,7 +178,7 @@ FORMAT = 1
 
 
 def agent_description(policy: str, problem: Table) -> dict[str, Any]:
-    """Plain data: everything that `Agent` and `Encoder.from_json` need, and where it comes from."""
+    """Everything that `Agent` and `Encoder.from_json` need, as plain data, and where it comes from."""
     encoder = Encoder.for_problem(problem)
     spec = problem.spec(problem.load())
     options = {name: value for name, value in to_json(problem).items() if name not in ("kind", "horizon") and value}

@@ -45,7 +45,7 @@ class TimeBudget:
 
     @property
     def left(self) -> float:
-        """For playing."""
+        """Seconds left for playing."""
         reserved = max(RESERVED * self.seconds, RESERVED_SECONDS * self.slowdown)
         return self.seconds - min(reserved, MOST_RESERVED * self.seconds) - self.elapsed
 
@@ -108,12 +108,12 @@ class Forecast:
         return self.slowdown * sum(self.parts([cell])[0])
 
     def is_cheap(self, cell: Cell) -> bool:
-        """By what was measured; before that, whatever trains is expensive, as its rough estimate may be far off."""
+        """Whether a cell is not worth a process. Until it is measured, whatever trains counts as expensive."""
         known = cell.policy_name in self.pace or not cell.policy.refit_every
         return known and self.seconds(cell) < CHEAP_SECONDS * self.slowdown
 
     def fitting(self, cells: list[Cell], left: float, processes: int) -> list[Cell]:
-        """Those that should end in time if they are begun in this order, each as soon as a process is free."""
+        """The cells that should end in time if they are begun in this order, each as soon as a process is free."""
         free_at = [0.0] * processes
         chosen = []
         for cell in cells:
@@ -143,6 +143,6 @@ class Forecast:
 
 
 def _share_of_steps(parts: list[tuple[float, float]], room: float) -> float:
-    """That the first round of cells, of which compiling and playing are known, may have."""
+    """The share of a trial's steps for which the first round fits; `parts` are seconds to compile and to play."""
     compiling, playing = sum(one for one, _ in parts), sum(one for _, one in parts)
     return min(1.0, max(0.0, FIRST_ROUND * (room - compiling) / max(playing, 1e-9)))

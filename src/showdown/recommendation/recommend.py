@@ -30,7 +30,7 @@ USUAL = ("LinFullPost", "LinGreedy", "NeuralLinear", "EpsGreedyRMS", "Council", 
 
 
 def candidates(names: list[str] | None = None) -> list[str]:
-    """Uniform, as a reference, and the methods: those asked for, or the usual ones that are registered."""
+    """The names to play: Uniform as a reference, then the methods asked for, or the usual ones."""
     chosen = [name for name in USUAL if name in policies] if names is None else names
     for name in chosen:
         policies.get(name)  # a wrong name is said before anything is played
@@ -111,7 +111,7 @@ def _name(path: Any) -> str:
 
 
 def _metric(problem: Table) -> str:
-    """Accuracy where an answer is right or wrong; where mistakes have costs, or actions rewards, what was paid."""
+    """The metric to judge by: accuracy where an answer is right or wrong, else the reward."""
     plain = problem.label and not problem.costs and not problem.reward_matrix
     found = problem.bandit_table()
     square = found.payoffs.shape[0] == found.payoffs.shape[1]
@@ -119,7 +119,7 @@ def _metric(problem: Table) -> str:
 
 
 def _costs(found: Verdict | None, problem: Table, limit: TimeBudget) -> dict[str, Cost]:
-    """Of the best and those tied with it, as long as the budget lasts: an agent of each is compiled."""
+    """The costs of the best method and those tied with it, as long as the budget lasts: each needs a compiled agent."""
     spec = problem.spec(problem.load())
     costs: dict[str, Cost] = {}
     longest = 0.0

@@ -57,7 +57,7 @@ class SuccessiveHalving:
         self.forecast = Forecast(self.store, self.processes, self.budget.slowdown)
 
     def shorten(self, names: list[str]) -> Table:
-        """Play fewer steps where the first round would not fit the budget; gives the problem as it will be played."""
+        """Shorten trials where the first round would not fit the budget; return the problem as it will be played."""
         cells = [self._cell(name, self.rounds[0]) for name in names]
         self.problem = self.forecast.shortened(self.problem, cells, self.budget.left)
         return self.problem
@@ -79,7 +79,7 @@ class SuccessiveHalving:
         return board
 
     def _use_what_is_left(self, board: Board) -> None:
-        """Begin what was not, if a forecast that is too careful by half may be all that spoke against it.
+        """Begin methods that were left out, if a forecast that is too careful by half may be the only reason.
 
         The others are settled, and what does not end in time is killed: only the time is lost that nobody else wants.
         """
@@ -98,7 +98,7 @@ class SuccessiveHalving:
             board.verdict = self.verdict()
 
     def _round(self, alive: list[str], trials: int, board: Board, references: frozenset[str]) -> bool:
-        """Play the methods that are left, the cheap ones first; whether any of them could be played."""
+        """Play the methods that are left, the cheap ones first; return whether any of them could be played."""
         cells = [self._cell(name, trials) for name in self._order(alive, board)]
         # nothing is known in the first round, and what does not train takes a few seconds: it is always played
         cheap = [cell for cell in cells if self.forecast.is_cheap(cell)]
@@ -113,7 +113,7 @@ class SuccessiveHalving:
         return played
 
     def _order(self, alive: list[str], board: Board) -> list[str]:
-        """In the first round the cheapest first, then the best first: what comes last may not fit."""
+        """The methods in the order of play: the cheapest first in the first round, then the best first."""
         if self.cells:
             return [one.policy for one in board.best_first() if one.policy in alive]
         cells = [self._cell(name, self.rounds[0]) for name in alive]
@@ -121,7 +121,7 @@ class SuccessiveHalving:
         return [cell.policy_name for cell in sorted(cells, key=self.forecast.seconds)]
 
     def _fitting(self, cells: list[Cell], board: Board, processes: int) -> list[Cell]:
-        """Those that should end within the budget; the others are marked, and named in one line."""
+        """The cells that should end within the budget; the others are marked, and named in one line."""
         left = max(0.0, self.budget.left)
         chosen = self.forecast.fitting(cells, left, processes)
         too_long = []
@@ -213,7 +213,7 @@ class SuccessiveHalving:
         self.show(board, f"clearly behind, dropped: {', '.join(dropped)}" if dropped else "")
 
     def verdict(self, decide_seconds: dict[str, float] | None = None) -> Verdict | None:
-        """Of what is finished; with the time of a decision by policy the cheapest is named by that."""
+        """The verdict on what is finished. `decide_seconds`, by policy, says which method is named as the cheapest."""
         if not self.cells:
             return None
         records = by_names(self.cells.values())
@@ -223,7 +223,7 @@ class SuccessiveHalving:
         return self._with_dropped(judge(frame, facts, self.metric, decide_seconds=decide_seconds))
 
     def _with_dropped(self, found: Verdict) -> Verdict:
-        """What was clearly behind on the same trials is not tied for having fewer of them now."""
+        """The verdict with dropped methods still behind: they are not tied for having fewer trials now."""
         rivals = tuple(rival if rival.behind else self.dropped.get(rival.policy, rival) for rival in found.rivals)
         tied = tuple(rival.policy for rival in rivals if not rival.behind)
         if tied == found.tied:

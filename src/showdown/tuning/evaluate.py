@@ -77,7 +77,7 @@ def measure(
     progress: Progress | None = None,
     called: Sequence[str] | None = None,
 ) -> list[list[StoredLosses]]:
-    """For each problem, what every candidate measured on it; `called` are names to store them under."""
+    """What every candidate measured, one list per problem; `called` are names to store them under."""
     space = request.space
     names = called or [space.spelled(candidate) for candidate in candidates]
     chosen = [(name, space.configured(candidate)) for name, candidate in zip(names, candidates, strict=True)]

@@ -27,7 +27,7 @@ POINTS = 512
 
 
 def importance(history: TuningHistory) -> dict[str, float]:
-    """By field; nothing where too little was measured."""
+    """The importance of each field by name; empty where too little was measured."""
     space, values = history.request.space, history.values()
     known = np.isfinite(values)
     dimensions = len(space.dimensions)
@@ -49,7 +49,7 @@ def importance(history: TuningHistory) -> dict[str, float]:
 
 
 def write_result(path: Path, history: TuningHistory, result: TuningResult) -> None:
-    """`path` is the file with the proposals, which gets the result too."""
+    """Write the history, the preset and the result; `path` is the file of the proposals, which gets the result too."""
     frame, request = history_frame(history), history.request
     files = {path.with_suffix(".csv"): frame.to_csv(index=False).encode()}
     write_together({**files, path.with_suffix(".toml"): preset_text(history, result).encode()})
@@ -84,7 +84,7 @@ def history_frame(history: TuningHistory) -> pd.DataFrame:
 
 
 def preset_text(history: TuningHistory, result: TuningResult) -> str:
-    """A file for `--load`. Strings are written as JSON does, which TOML reads too."""
+    """The text of a TOML file for `--load`. Strings are written as JSON does, which TOML reads too."""
     request = history.request
     lines = [
         f"# Tuned by `showdown tune` on {', '.join(request.problems)}: {len(history.entries)} candidates,",
@@ -106,7 +106,7 @@ def _toml(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """JSON has no word for NaN."""
+    """The value with None for NaN and infinities, which JSON cannot write."""
     if isinstance(value, dict):
         return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):

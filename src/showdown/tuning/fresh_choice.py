@@ -46,13 +46,13 @@ class TuningResult:
 
     @property
     def verdict(self) -> str:
-        """Over all problems: better or worse on some of them, mixed, or no difference shown on any."""
+        """The verdict over all problems: better or worse on some, mixed, or no difference shown on any."""
         found = {row.verdict for row in self.problems} - {NO_DIFFERENCE}
         return "mixed" if len(found) > 1 else found.pop() if found else NO_DIFFERENCE
 
 
 def choose(history: TuningHistory, among: Place, reported: Place, progress: Progress | None = None) -> TuningResult:
-    """What is reported is stored in `reported`, where tables and the page find it under the preset's name."""
+    """Choose among the best on fresh episodes. The last comparison is stored in `reported`, for tables and the page."""
     request, space = history.request, history.request.space
     numbers = [0, *(number for number in history.best(FINALISTS) if number != 0)]  # the default wins a tie
     candidates = [history.entries[number].candidate for number in numbers]
@@ -79,7 +79,7 @@ def choose(history: TuningHistory, among: Place, reported: Place, progress: Prog
 
 
 def _compared(problem: str, chosen: Any, default: Any, sign: int) -> ChosenOnProblem:
-    """`sign` is −1 where losses are rewards turned round."""
+    """The chosen candidate against the default; `sign` is −1 where losses are rewards turned round."""
     one, other = sign * pd.Series(chosen, dtype=float), sign * pd.Series(default, dtype=float)
     found = difference(one, other, worse=sign)  # positive is worse
     low, high = (found.low, found.high) if sign == 1 else (-found.high, -found.low)

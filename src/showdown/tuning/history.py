@@ -26,7 +26,7 @@ FORMAT = 1
 
 @dataclass
 class TriedCandidate:
-    """One candidate."""
+    """A candidate that was proposed, and what it measured."""
 
     candidate: Candidate
     batch: int
@@ -47,7 +47,7 @@ class TuningHistory:
 
     @property
     def default(self) -> list[Trials]:
-        """Of the first candidate, which is the default."""
+        """What the default measured on each problem; it is the first candidate."""
         measured = self.entries[0].measured
         if measured is None:
             raise UsageError(f"{self.request.space.name} itself diverges: there is nothing to compare candidates with")
@@ -117,12 +117,12 @@ def read_proposals(path: Path, request: TuningRequest) -> list[list[Candidate]]:
 
 
 def write_record(path: Path, request: TuningRequest, batches: Iterable[Iterable[Candidate]], **result: Any) -> None:
-    """The request and all proposals, and what came of them once that is known; whole or not at all."""
+    """Write the request, all proposals, and what came of them once that is known; whole or not at all."""
     data = {"format": FORMAT, "key": request.key, "request": request.to_json(), "batches": batches, **result}
     path.parent.mkdir(parents=True, exist_ok=True)
     write_together({path: (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode()})
 
 
 def _restored(candidate: dict[str, Any]) -> Candidate:
-    """JSON knows no tuples."""
+    """The candidate with tuples where JSON has lists."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in candidate.items()}

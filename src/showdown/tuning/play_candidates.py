@@ -62,7 +62,7 @@ PlayCells = Callable[[list[Cell], Names, Store, Progress | None], None]  # plays
 
 
 class Place(NamedTuple):
-    """Where cells are stored, and what plays them."""
+    """A store for cells, and what plays them."""
 
     store: Store
     player: PlayCells | None = None  # None: populations, in this process
@@ -70,7 +70,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class StoredLosses:
-    """What is stored of one cell."""
+    """What one stored cell lost in each trial, and the seconds it took."""
 
     losses: Trials | None  # None: the policy diverged, or refused these values
     seconds: float
@@ -153,7 +153,7 @@ def _about() -> About:
 
 
 def _largest_population(cell: Cell) -> int:
-    """On a CPU, no more than jaxlib adds up correctly in one go (see `at_once`)."""
+    """The most candidates to play together; on a CPU what jaxlib adds up correctly in one go (see `at_once`)."""
     if jax.default_backend() != "cpu":
         return 1 << 20
     try:

@@ -31,7 +31,7 @@ class TuningBudget:
 
     @classmethod
     def read(cls, text: str) -> TuningBudget:
-        """`200` is a number of candidates; `90s`, `10m` and `2h` are times."""
+        """The budget that a text means: `200` candidates, or a time such as `90s`, `10m` or `2h`."""
         found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", text.strip())
         if found is None or float(found[1]) <= 0 or (not found[2] and "." in found[1]):
             raise UsageError(f"a budget is a number of candidates or a time such as 90s, 10m or 2h, not {text!r}")
@@ -73,13 +73,13 @@ class TuningRequest:
 
     @property
     def name(self) -> str:
-        """Of its files: safe letters, and the beginning of the key."""
+        """The name of its files: safe letters, and the beginning of the key."""
         words = f"{self.space.name}-on-{'-'.join(self.problems)}"
         return f"{re.sub(r'[^A-Za-z0-9.+-]+', '_', words)[:80]}-{self.key[:8]}"
 
     @cached_property
     def key(self) -> str:
-        """Equal for requests with equal proposals. The budget is left out: a larger one continues a smaller one."""
+        """A hash that requests with equal proposals share. The budget is left out: a larger one continues a smaller."""
         return hashlib.sha256(canonical(self.to_json()).encode()).hexdigest()
 
     def to_json(self) -> dict[str, Any]:

@@ -75,14 +75,14 @@ def propose(history: TuningHistory, count: int, batch: int) -> list[Candidate]:
 
 
 def _finite(values: np.ndarray) -> np.ndarray:
-    """Candidates that diverged count as a little worse than the worst."""
+    """The values with those of diverged candidates a little worse than the worst of the others."""
     finite = values[np.isfinite(values)]
     worst, width = finite.max(), max(float(np.ptp(finite)), 1e-6)
     return np.where(np.isfinite(values), values, worst + 0.1 * width)
 
 
 def _wanted(request: TuningRequest, history: TuningHistory) -> int:
-    """Candidates of the next batch; 0 once the budget is spent."""
+    """The number of candidates in the next batch; 0 once the budget is spent."""
     budget = request.budget
     if budget.seconds is not None:
         return request.batch if history.seconds < budget.seconds else 0

@@ -28,7 +28,7 @@ PUBLISHED = {"-MR": "mushroom", "-SL": "statlog"}  # what the paper tuned these 
 
 @dataclass(frozen=True)
 class StudiedConfiguration:
-    """One row of the table."""
+    """A configuration of a policy: the default, a published one, or one tuned here. A row of the table."""
 
     policy: str  # the default that it is a variation of
     name: str
@@ -152,7 +152,7 @@ def _entry(row: Reported | None) -> str:
 
 
 def sentences(rows: Sequence[Reported]) -> list[str]:
-    """One for each tuned configuration."""
+    """A sentence for each tuned configuration."""
     found = []
     for name in dict.fromkeys(row.configuration for row in rows if row.kind != "default"):
         mine = [row for row in _with_default(rows) if row.configuration == name]
@@ -169,7 +169,7 @@ def sentences(rows: Sequence[Reported]) -> list[str]:
 
 
 def _with_default(rows: Sequence[Reported]) -> list[Reported]:
-    """Those that are compared with the default, and not with a published row."""
+    """The rows that are compared with the default, and not with a published row."""
     return [row for row in rows if row.compared_with == row.policy]
 
 

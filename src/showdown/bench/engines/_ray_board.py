@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class ProgressBoard:
-    """An actor of the cluster."""
+    """An actor of the cluster that holds the progress of every cell."""
 
     def __init__(self) -> None:
         self.news: dict[str, int] = {}

@@ -47,7 +47,7 @@ class Slots(NamedTuple):
 
 @contextmanager
 def connected(limits: RunLimits, data_bytes: int) -> Iterator[ModuleType]:
-    """The module `ray`, connected. A connection that was made before stays; a cluster that was started here ends."""
+    """Yield the module `ray`, connected. An older connection stays open; a cluster that was started here ends."""
     _check_importable(starting=limits.address is None)
     import ray
 
@@ -144,7 +144,7 @@ class CellJob:
 
 
 def play(job: CellJob, tables: Any, board: Any) -> tuple[CellResult, CellFiles]:
-    """`tables` is the problem's data, or None: then it is read here."""
+    """Play one cell; return its result and its files. `tables` is the problem's data, or None: then it is read here."""
     if job.version != __version__:
         raise ShowdownError(f"a worker has showdown {__version__}, and the driver {job.version}: install one version")
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # others may share the GPU
@@ -162,7 +162,7 @@ _loaded: dict[str, bytes] = {}  # the user's files of this worker, which plays m
 
 
 def _load(sources: tuple[tuple[str, bytes], ...]) -> None:
-    """Files keep their names, which are those of the modules that pickled classes name."""
+    """Load the user's files under their own names, by which pickled classes name their modules."""
     for name, content in sources:
         if _loaded.get(name) != content:
             with tempfile.TemporaryDirectory() as folder:
@@ -173,7 +173,7 @@ def _load(sources: tuple[tuple[str, bytes], ...]) -> None:
 
 
 def _reports(board: Any, cell: Cell) -> Progress:
-    """Write to the board now and then; nothing waits for it."""
+    """A function that writes progress to the board now and then, and never waits for it."""
     total, last = 0, 0.0
 
     def progress(_: Cell, steps: int) -> None:

@@ -49,7 +49,7 @@ class Local:
     @overload
     def result(self, item: Planned, limits: RunLimits, wait: bool) -> CellResult | None: ...
     def result(self, item: Planned, limits: RunLimits, wait: bool) -> CellResult | None:
-        """Of one cell, which another run on the same store may be playing: wait for that, or give None."""
+        """The result of one cell. Where another run on this store plays it: wait for that, or return None."""
         if item.done:
             return self._found(item)
         with self.store.claim(item.cell.hash, wait) as claimed:
@@ -70,7 +70,7 @@ def _is_over(began: float, limits: RunLimits) -> bool:
 
 
 def _left_of(began: float, limits: RunLimits) -> RunLimits:
-    """For the next cell: it may take no longer than what is left for all."""
+    """The limits of the next cell, which may take no longer than what is left for all."""
     if limits.all_seconds is None:
         return limits
     left = max(1.0, round(limits.all_seconds - (time.monotonic() - began)))  # whole, as messages name it

@@ -61,7 +61,7 @@ class Worker:
         self.ready, self.began = True, time.monotonic()
 
     def end_of_cell(self, limits: RunLimits) -> float:
-        """When it is killed; its start is not counted, nor waiting for another run that plays the same cell."""
+        """The time at which it is killed. Its start does not count, nor waiting for another run's cell."""
         return math.inf if limits.cell_seconds is None else self.began + limits.cell_seconds + GRACE_SECONDS
 
     def plays(self, item: Planned, wait: bool = False) -> bool:
@@ -91,7 +91,7 @@ class Worker:
 
 
 def _work(directory: Path, limits: RunLimits, connection: Connection) -> None:
-    """The life of the process."""
+    """What the process does until its connection is closed: play the cells that it is sent."""
     memory.sharers = limits.processes
     for path in limits.load:
         load_file(path)
@@ -132,7 +132,7 @@ class Processes:
     store: Store
 
     def run(self, planned: Iterable[Planned], limits: RunLimits) -> Iterator[CellResult]:
-        """Results in the order in which cells finish.
+        """Yield results in the order in which cells finish.
 
         The longest cells are begun first; where there is a limit for all of them, those that were given first are, so
         that the caller decides which are finished.
@@ -183,7 +183,7 @@ class Processes:
                 worker.kill()
 
     def _news(self, worker: Worker, has_message: bool, limits: RunLimits) -> CellResult | str | None:
-        """What it says, or that its cell took too long."""
+        """What the process says, or the result of a cell that took too long."""
         if has_message:
             return self._receive(worker, limits)
         if time.monotonic() < worker.end_of_cell(limits):

@@ -39,7 +39,7 @@ class Ray:
     store: Store
 
     def run(self, planned: Iterable[Planned], limits: RunLimits) -> Iterator[CellResult]:
-        """The longest cells first, with results in the order in which cells finish."""
+        """Play the longest cells first, and yield results in the order in which cells finish."""
         planned = list(planned)
         yield from Local(self.store).run([item for item in planned if item.done], limits)
         left = longest_first([item for item in planned if not item.done], self.store)
@@ -51,7 +51,7 @@ class Ray:
 
 
 class _Data:
-    """What each problem of the plan plays, on the host."""
+    """The data of each problem of the plan, on the host."""
 
     def __init__(self, planned: list[Planned]) -> None:
         self.tables: dict[Problem, Any] = {}
@@ -64,7 +64,7 @@ class _Data:
 
 
 class _Flight(NamedTuple):
-    """A cell that the cluster has."""
+    """A cell that the cluster is playing."""
 
     item: Planned
     claim: ExitStack  # of the cell in the store
@@ -145,7 +145,7 @@ class _Driver:
                 yield result
 
     def _stored(self, reference: Any, item: Planned) -> CellResult | None:
-        """None if its worker died and the cell is to be played again."""
+        """Store a cell that arrived, and return its result; None if its worker died and it is to be played again."""
         errors = self.ray.exceptions
         try:
             result, files = self.ray.get(reference)
@@ -175,7 +175,7 @@ class _Driver:
                 self._report(flight.item, news[flight.item.cell.hash])
 
     def _report(self, item: Planned, total: int) -> None:
-        """Steps that a second attempt repeats are not counted again."""
+        """Report progress. Steps that a second attempt repeats are not counted again."""
         new = max(0, total - self.steps.get(item.cell.hash, 0))
         self.steps[item.cell.hash] = self.steps.get(item.cell.hash, 0) + new
         if self.limits.progress is not None:

@@ -23,7 +23,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON."
 
 
 class _Command(typer.core.TyperCommand):
-    """One whose help does not say what Python calls a repeated argument: the dots after its name do."""
+    """A command whose help shows a repeated argument by the dots after its name, not by Python's name for its type."""
 
     def get_help(self, ctx: Any) -> str:
         return str(super().get_help(ctx)).replace(" <list[str]>", "")
@@ -176,7 +176,7 @@ def _print(rows: list[dict[str, Any]], as_json: bool) -> None:
 
 
 def _percent(name: str, advance: Callable[[int, str | None], None]) -> Callable[[str, int, int], None]:
-    """Turns bytes received of bytes expected into a bar of a hundred; another mirror starts it again."""
+    """A function that turns received bytes into a bar of a hundred; another mirror starts it again."""
     shown = 0
 
     def progress(url: str, received: int, expected: int) -> None:

@@ -94,7 +94,7 @@ REFRESH_SECONDS = 0.25
 
 @contextmanager
 def leaderboard() -> Iterator[Show]:
-    """Yields a function for `recommend(show=…)`."""
+    """Show a live leaderboard. Yields the function to give to `recommend(show=…)`."""
     if sys.stderr is None or not sys.stderr.isatty():
         with console.pulse() as beat:
             yield lambda board, line: _say(board, line, beat)

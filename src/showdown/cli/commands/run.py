@@ -104,7 +104,7 @@ def run_command(
 
 
 def _warn_of_tables(planned: list[Planned]) -> None:
-    """What is likely to mislead in tables of the user's own that are to be played."""
+    """Warn of what is likely to mislead in the user's own tables that are to be played."""
     problems = {item.cell.problem_name: item.cell.problem for item in planned if not item.done}
     for name, problem in problems.items():
         if hasattr(problem, "bandit_table"):

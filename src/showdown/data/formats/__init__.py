@@ -40,7 +40,7 @@ class TextFormat:
 
 
 def first_line(error: BaseException) -> str:
-    """Of a library's message, for a sentence of our own."""
+    """The first line of a library's message, for a sentence of our own."""
     return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
