@@ -1,13 +1,13 @@
-"""The store: a folder of immutable cells, each a JSON record and, when it is done, a Parquet table of its trials.
+"""The store: a folder of cells, each a JSON record and, when it is done, a Parquet table of its trials.
 
     DIR/cells/HASH.json      status, configuration, versions, hardware, seconds, diagnostics of the policy (the largest
                              of its trials), checksums: the record that makes a cell exist
     DIR/cells/HASH.parquet   one row per trial: the metrics, action counts, the curve at the checkpoints
 
 Both are written under a temporary name and renamed, the table first, so a reader or a second writer never sees half a
-cell. Only `done` counts as stored; every other status is kept, with its reason, and tried again. Processes that write
-to one store claim the cells they play, and add names to a record one at a time, by locks that end with their process.
-Readers check what they read; see `reader.py`.
+cell. Only `done` counts as stored: its numbers stay, unless it is damaged and played again. Every other status is kept,
+with its reason, and tried again. Processes that write to one store claim the cells they play, and add names to a record
+one at a time, by locks that end with their process. Readers check what they read; see `reader.py`.
 """
 
 from __future__ import annotations
