@@ -2,7 +2,7 @@
 
     python benchmarks/plan_gpus.py [--suite paper]
 
-The measured cells are those in docs/results. For each policy the cost model (`showdown/bench/work.py`: steps and
+The measured cells are those in docs/results. For each policy the cost model (`showdown/bench/cost_model.py`: steps and
 operations) is fitted to its own cells; a policy without any takes the rates of the measured policies of its family. The
 linear policies, of which no cells are kept, take the microseconds per step of docs/performance.md. Cells are given out
 longest first to the GPU that is free, one at a time.

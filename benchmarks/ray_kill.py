@@ -23,14 +23,14 @@ import threading
 import time
 from pathlib import Path
 
-from showdown.bench.engine import Limits, make_engine
+from showdown.bench.engine import RunLimits, make_engine
 from showdown.bench.engines._ray_cluster import connected
 from showdown.bench.plan import plan
 from showdown.bench.store import Store
 from showdown.bench.suite import Suite, changed, load_suite
 
 KILLS, MOST_OVERHEAD = 10, 0.5
-TWO = Limits(processes=2)
+TWO = RunLimits(processes=2)
 NOT_COMPARED = ("compile_seconds", "run_seconds", "beside")
 
 
@@ -56,7 +56,7 @@ def kill_now_and_then(mean_seconds: float, killed: list[int], ended: threading.E
             os.kill(killed[-1], signal.SIGKILL)
 
 
-def play(engine: str, suite: Suite, folder: Path, limits: Limits) -> float:
+def play(engine: str, suite: Suite, folder: Path, limits: RunLimits) -> float:
     store = Store(folder)
     began = time.perf_counter()
     results = list(make_engine(engine, store).run(plan(suite, store), limits))
@@ -93,7 +93,7 @@ def main() -> None:
     asked = parser.parse_args()
     sizes = {name: value for name in ("trials", "horizon") if (value := getattr(asked, name)) is not None}
     suite, root, bad = changed(load_suite(asked.suite), sizes), Path(tempfile.mkdtemp()), []
-    play("local", suite, root / "local", Limits())
+    play("local", suite, root / "local", RunLimits())
     with connected(TWO, 0):
         seconds = play("ray", suite, root / "ray", TWO)
         bad += differences(root / "local", root / "ray")

@@ -51,9 +51,8 @@ def measure() -> None:
     }
     import s3fs
 
-    from showdown.bench.remote import Remote
+    from showdown.bench.remote import Remote, copy_cells
     from showdown.bench.store import Store
-    from showdown.bench.sync import copy_cells
 
     s3fs.S3FileSystem().mkdir("bucket")
     here, there = Store(HERE / "docs" / "results" / "neural"), Remote("s3://bucket/neural")

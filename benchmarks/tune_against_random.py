@@ -21,17 +21,17 @@ from showdown.basics.errors import DivergedError
 from showdown.play.population import simulate_many
 from showdown.policies import policies
 from showdown.problems import problems
-from showdown.tuning.history import Entry, History
-from showdown.tuning.request import Budget, Request
+from showdown.tuning.history import TriedCandidate, TuningHistory
+from showdown.tuning.request import TuningBudget, TuningRequest
 from showdown.tuning.space import space_of
 from showdown.tuning.tune import propose
 
 CASES = ("LinFullPost:statlog", "LinPost:wheel-0.5", "LinFullPost-Duel:linear")
 
 
-def searched(request: Request, trials: int) -> dict:
+def searched(request: TuningRequest, trials: int) -> dict:
     """The candidate that a search chooses; nothing is stored."""
-    history, (problem,) = History(request), request.problems.values()
+    history, (problem,) = TuningHistory(request), request.problems.values()
     assert request.budget.candidates is not None
     while len(history.entries) < request.budget.candidates:
         batch = len(history.entries) // request.batch
@@ -40,7 +40,7 @@ def searched(request: Request, trials: int) -> dict:
         outcomes = simulate_many(players, problem, trials=trials, seed=request.seed)
         for candidate, outcome in zip(candidates, outcomes, strict=True):
             lost = None if isinstance(outcome, DivergedError) else [outcome.cumulative]
-            history.entries.append(Entry(candidate, batch, 1.0, lost))
+            history.entries.append(TriedCandidate(candidate, batch, 1.0, lost))
     return history.entries[history.best()[0]].candidate
 
 
@@ -64,10 +64,10 @@ def main() -> None:
         chosen: list[dict] = []
         for repetition in range(asked.repetitions):
             for sampler in samplers:
-                request = Request(
+                request = TuningRequest(
                     space=space,
                     problems={where: problem},
-                    budget=Budget(candidates=asked.budget),
+                    budget=TuningBudget(candidates=asked.budget),
                     seed=repetition,
                     batch=asked.batch,
                     sampler=sampler,

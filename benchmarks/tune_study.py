@@ -17,10 +17,9 @@ from dataclasses import asdict
 from showdown.bench.store import Store
 from showdown.config.registry import split_outside_brackets as split
 from showdown.play import memory
-from showdown.tuning.asked import playable, request_for
-from showdown.tuning.protocol import study
-from showdown.tuning.protocol_words import sentences, table
+from showdown.tuning.request import playable, request_for
 from showdown.tuning.tune import tune
+from showdown.tuning.tuned_study import sentences, study, table
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from attacks import Score, made_cell, made_outcome, made_store, rows_by_cell, write_cell
 from showdown.basics.files import TEMPORARY, sweep
-from showdown.bench.engine import Limits
+from showdown.bench.engine import RunLimits
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
 from showdown.bench.verify import DAMAGED, check_store
@@ -48,7 +48,7 @@ def runs_on_one_store(directory: Path, runs: int = 4, cells: int = 36) -> Score:
 def _play(directory: Path, cells: int, run: int) -> None:
     """With a game of a few milliseconds, in an order of its own."""
     from showdown.bench import play_cell
-    from showdown.bench.compile_ahead import CompileAhead
+    from showdown.bench.compilation import CompileAhead
     from showdown.bench.engines.local import Local
 
     def simulate(policy: object, problem: object, *, seed: int, **_: object) -> object:
@@ -61,7 +61,7 @@ def _play(directory: Path, cells: int, run: int) -> None:
     CompileAhead.before = lambda *_: None  # no program is used
     planned = [Planned(made_cell(number), [(f"run {run}", "wheel-0.5")], False) for number in range(cells)]
     random.Random(run).shuffle(planned)
-    if not all(result.status == "done" for result in Local(Store(directory)).run(planned, Limits())):
+    if not all(result.status == "done" for result in Local(Store(directory)).run(planned, RunLimits())):
         raise RuntimeError("a cell was not played")
 
 

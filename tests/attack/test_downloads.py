@@ -11,7 +11,7 @@ from attacks import downloads
 from attacks.server import CONTENT, served
 from showdown.basics.errors import MissingDataError
 from showdown.data.fetch import fetch
-from showdown.data.unix_compress import NotCompress, decompressed
+from showdown.data.unpack import NotCompress, decompressed
 
 
 def test_damage_is_the_failure_of_one_mirror(tmp_path):

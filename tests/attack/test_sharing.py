@@ -13,15 +13,14 @@ import pytest
 
 from attacks import call, made_cell, sharing
 from showdown.basics.errors import ShowdownError
-from showdown.basics.files import TEMPORARY
-from showdown.bench.compile_ahead import CompileAhead
-from showdown.bench.engine import Limits
+from showdown.basics.files import TEMPORARY, locked
+from showdown.bench.compilation import CompileAhead
+from showdown.bench.engine import RunLimits
 from showdown.bench.engines.local import Local
-from showdown.bench.locks import locked
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
 
-HOLD = "import sys, time\nfrom pathlib import Path\nfrom showdown.bench.locks import locked\n" + (
+HOLD = "import sys, time\nfrom pathlib import Path\nfrom showdown.basics.files import locked\n" + (
     "with locked(Path(sys.argv[1])) as held:\n    print(held, flush=True)\n    time.sleep(60)\n"
 )
 
@@ -69,7 +68,7 @@ def test_a_full_disk_is_noticed_before_a_cell_is_played(tmp_path, monkeypatch):
     monkeypatch.setattr(CompileAhead, "before", lambda *_: None)  # no program is used
     monkeypatch.setattr(shutil, "disk_usage", lambda _: namedtuple("usage", "free")(5 << 20))
     with pytest.raises(ShowdownError, match="5 MiB are free"):
-        list(Local(Store(tmp_path)).run([Planned(made_cell(0), [("a", "b")], False)], Limits()))
+        list(Local(Store(tmp_path)).run([Planned(made_cell(0), [("a", "b")], False)], RunLimits()))
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only on Linux")

@@ -249,7 +249,7 @@ def processor_seconds() -> float:
     [
         (("run", *TINY), "showdown.bench.play_cell.simulate"),
         (("tune", "LinPost", "--on", "wheel-0.5"), "showdown.tuning.tune.tune"),
-        (("study", "tuned", "--policies", "LinPost", "--tune-on", "wheel-0.5"), "showdown.tuning.protocol.study"),
+        (("study", "tuned", "--policies", "LinPost", "--tune-on", "wheel-0.5"), "showdown.tuning.tuned_study.study"),
     ],
     ids=["run", "tune", "study"],
 )

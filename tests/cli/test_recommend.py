@@ -18,14 +18,12 @@ from showdown.analysis.verdict import Rival, Verdict
 from showdown.basics.errors import UsageError
 from showdown.bench.store import Store
 from showdown.policies import policies
-from showdown.recommendation.answer import Recommendation
+from showdown.recommendation.answer import Cost, Recommendation
 from showdown.recommendation.board import BEHIND, FAILED, IN_FRONT, NO_ROOM, OUT_OF_TIME, Board, Standing
-from showdown.recommendation.budget import Budget, seconds_of
-from showdown.recommendation.candidates import candidates
-from showdown.recommendation.forecast import Forecast
-from showdown.recommendation.measure import Cost
+from showdown.recommendation.budget import Forecast, TimeBudget, seconds_of
 from showdown.recommendation.recommend import _chosen as choose
-from showdown.recommendation.successive_halving import Contest
+from showdown.recommendation.recommend import candidates
+from showdown.recommendation.successive_halving import SuccessiveHalving
 
 LINEAR = ("--policies", "LinFullPost,LinGreedy")
 
@@ -91,6 +89,23 @@ def test_from_a_frame_in_python_with_costs(frame, tmp_path):
     json.dumps(found.to_json())
 
 
+def test_the_store_is_read_once_and_a_damaged_cell_is_played_again(frame, tmp_path, monkeypatch):
+    reads, cells = [], Store.cells
+    monkeypatch.setattr(Store, "cells", lambda store: reads.append(store) or cells(store))
+    asked = {"label": "kind", "policies": ["LinGreedy"], "rounds": (2, 4), "out": tmp_path, "budget": "60s"}
+    first = package.recommend(frame, **asked, page=False)
+    assert len(reads) == 1  # for the forecast; every cell is then read when it is finished
+    whole = {path: path.read_bytes() for path in (tmp_path / "cells").glob("*.parquet")}
+    for path in whole:
+        path.write_bytes(b"damaged")
+    again = package.recommend(frame, **asked, page=False)
+    assert (again.policy, again.verdict.best) == (first.policy, first.verdict.best) == ("LinGreedy", "LinGreedy")
+    assert [(one.policy, one.trials, one.value) for one in again.standings] == [
+        (one.policy, one.trials, one.value) for one in first.standings
+    ]
+    assert {path: path.read_bytes() for path in whole} == whole
+
+
 def test_a_table_without_a_pattern_gets_no_method(tmp_path):
     draw = np.random.default_rng(1)
     noise = pd.DataFrame(draw.standard_normal((150, 2)), columns=["a", "b"]).assign(kind=["x"] * 140 + ["y"] * 10)
@@ -110,9 +125,9 @@ def test_the_usual_methods_are_those_that_exist():
 
 def test_budgets():
     assert [seconds_of(text) for text in ("90s", "2m", "1.5h", "3")] == [90, 120, 5400, 180]
-    assert Budget(300.0).left == pytest.approx(270, abs=1)
-    assert Budget(60.0).left == pytest.approx(50, abs=1)
-    assert Budget(60.0, crowding=3.0).left == pytest.approx(36, abs=1)
+    assert TimeBudget(300.0).left == pytest.approx(270, abs=1)
+    assert TimeBudget(60.0).left == pytest.approx(50, abs=1)
+    assert TimeBudget(60.0, slowdown=3.0).left == pytest.approx(36, abs=1)
     for wrong in ("soon", "0m", "-2m"):
         with pytest.raises(UsageError, match="a budget is a time"):
             seconds_of(wrong)
@@ -245,31 +260,33 @@ def test_a_method_that_compiles_too_long_is_named_and_the_budget_holds(file, tmp
 
 
 @pytest.fixture
-def contest(frame, tmp_path) -> Contest:
+def halving(frame, tmp_path) -> SuccessiveHalving:
     problem = package.problems.table(frame, label="kind")
-    return Contest(Store(tmp_path), problem, "kinds", "accuracy", Budget(60.0), lambda board, line: None, processes=2)
+    return SuccessiveHalving(
+        Store(tmp_path), problem, "kinds", "accuracy", TimeBudget(60.0), lambda board, line: None, processes=2
+    )
 
 
-def test_what_would_not_fit_is_not_begun_and_the_cheap_come_first(contest, monkeypatch):
+def test_what_would_not_fit_is_not_begun_and_the_cheap_come_first(halving, monkeypatch):
     costs = {"Council": 30.0, "NeuralLinear": 15.0, "Uniform": 2.0, "LinGreedy": 3.0}
     monkeypatch.setattr(Forecast, "seconds", lambda self, cell: costs[cell.policy_name])
     board = Board("accuracy", 60.0, standings={name: Standing(name) for name in costs})
-    ordered = contest._order(list(costs), board)
+    ordered = halving._order(list(costs), board)
     assert ordered == ["Uniform", "LinGreedy", "NeuralLinear", "Council"]
-    cells = [contest._cell(name, 2) for name in ordered]
+    cells = [halving._cell(name, 2) for name in ordered]
     for left, processes, count in ((20.0, 1, 3), (33.0, 2, 4), (31.0, 2, 3)):
-        assert contest.forecast.fitting(cells, left, processes) == cells[:count]
-    monkeypatch.setattr(contest, "budget", Budget(20.0))  # of which eight are for the rest
+        assert halving.forecast.fitting(cells, left, processes) == cells[:count]
+    monkeypatch.setattr(halving, "budget", TimeBudget(20.0))  # of which eight are for the rest
     lines: list[str] = []
-    monkeypatch.setattr(contest, "show", lambda board, line: lines.append(line))
+    monkeypatch.setattr(halving, "show", lambda board, line: lines.append(line))
     board.trials = 2
-    contest._fitting(cells, board, processes=1)
+    halving._fitting(cells, board, processes=1)
     assert board.standings["Council"].status == NO_ROOM
     assert board.standings["Council"].reason == "about 30 s, when 12 s were left for all"
     assert lines == ["2 trials would not fit in the 12 s left: NeuralLinear (about 15 s), Council (about 30 s)"]
 
 
-def test_what_is_tried_at_the_end_is_said_to_have_fewer_trials(contest, monkeypatch):
+def test_what_is_tried_at_the_end_is_said_to_have_fewer_trials(halving, monkeypatch):
     costs = {"Council": 300.0, "NeuralLinear": 60.0}
     monkeypatch.setattr(Forecast, "seconds", lambda self, cell: costs[cell.policy_name])
     standings = {name: Standing(name, status=NO_ROOM) for name in costs}
@@ -279,36 +296,36 @@ def test_what_is_tried_at_the_end_is_said_to_have_fewer_trials(contest, monkeypa
         tried.extend(cell.policy_name for cell in cells)
         board.standings["NeuralLinear"].status, board.standings["NeuralLinear"].trials = "waiting", trials
 
-    monkeypatch.setattr(contest, "show", lambda board, line: lines.append(line))
-    monkeypatch.setattr(contest, "_run", run)
-    contest._use_what_is_left(board)
+    monkeypatch.setattr(halving, "show", lambda board, line: lines.append(line))
+    monkeypatch.setattr(halving, "_run", run)
+    halving._use_what_is_left(board)
     assert (tried, board.trials, lines) == (["NeuralLinear"], 2, ["50 s are left for what may not finish"])
     assert (standings["NeuralLinear"].status, standings["NeuralLinear"].trials) == (NO_ROOM, 2)
 
 
-def test_forecasts_count_compiling_and_other_work_on_the_machine(contest):
-    cheap, council = (contest._cell(name, 2) for name in ("LinGreedy", "Council"))
-    contest.forecast.crowding = 1.0
-    alone = contest.forecast.seconds(council)
-    assert alone > 15 > 3 * contest.forecast.seconds(cheap)
-    contest.forecast.crowding = 3.0
-    assert contest.forecast.seconds(council) == pytest.approx(3 * alone)
-    contest.forecast.pace["Council"] = 0.5  # measured: compiled, and as busy as it is
-    assert contest.forecast.seconds(council) == pytest.approx(3 * 4 + 2 * 0.5)
+def test_forecasts_count_compiling_and_other_work_on_the_machine(halving):
+    cheap, council = (halving._cell(name, 2) for name in ("LinGreedy", "Council"))
+    halving.forecast.slowdown = 1.0
+    alone = halving.forecast.seconds(council)
+    assert alone > 15 > 3 * halving.forecast.seconds(cheap)
+    halving.forecast.slowdown = 3.0
+    assert halving.forecast.seconds(council) == pytest.approx(3 * alone)
+    halving.forecast.pace["Council"] = 0.5  # measured: compiled, and as busy as it is
+    assert halving.forecast.seconds(council) == pytest.approx(3 * 4 + 2 * 0.5)
 
 
-def test_trials_are_shortened_by_less_than_half_before_a_method_is_dropped(contest, monkeypatch):
+def test_trials_are_shortened_by_less_than_half_before_a_method_is_dropped(halving, monkeypatch):
     parts = {"Uniform": (4.0, 0.0), "NeuralLinear": (10.0, 20.0), "Council": (18.0, 60.0)}
     monkeypatch.setattr(
-        "showdown.recommendation.forecast.parts_of_each", lambda cells, store: [parts[one.policy_name] for one in cells]
+        "showdown.recommendation.budget.parts_of_each", lambda cells, store: [parts[one.policy_name] for one in cells]
     )
-    problem = replace(contest.problem, horizon=400)
-    cells = [contest._cell(name, 2) for name in parts]
-    contest.forecast.crowding = 1.0
-    monkeypatch.setattr("showdown.recommendation.forecast.SHORTEST", 100)
+    problem = replace(halving.problem, horizon=400)
+    cells = [halving._cell(name, 2) for name in parts]
+    halving.forecast.slowdown = 1.0
+    monkeypatch.setattr("showdown.recommendation.budget.SHORTEST", 100)
 
     def steps(left: float) -> int:
-        return contest.forecast.shortened(problem, cells, left).horizon
+        return halving.forecast.shortened(problem, cells, left).horizon
 
     assert steps(100.0) == 400  # half of 200 − 32 seconds in two processes is enough for 80
     assert steps(72.0) == 280
@@ -317,7 +334,7 @@ def test_trials_are_shortened_by_less_than_half_before_a_method_is_dropped(conte
     assert steps(9.0) == 400  # Uniform
 
 
-def test_only_what_is_clearly_behind_is_dropped(contest):
+def test_only_what_is_clearly_behind_is_dropped(halving):
     """The paired test must say so at a level divided by the number of rounds."""
 
     def found(p_value: float, behind: bool) -> Verdict:
@@ -337,7 +354,7 @@ def test_only_what_is_clearly_behind_is_dropped(contest):
     def settled(p_value: float, behind: bool = True, trials: int = 4) -> str:
         board = Board("accuracy", 60.0, standings={name: Standing(name) for name in ("LinFullPost", "LinGreedy")})
         board.verdict, board.trials = found(p_value, behind), trials
-        contest._settle(board, ["LinFullPost", "LinGreedy"], frozenset())
+        halving._settle(board, ["LinFullPost", "LinGreedy"], frozenset())
         assert board.standings["LinFullPost"].status == IN_FRONT
         return board.standings["LinGreedy"].status
 
@@ -345,8 +362,8 @@ def test_only_what_is_clearly_behind_is_dropped(contest):
     assert settled(0.009, behind=False) == IN_FRONT
     assert settled(0.009, trials=2) == IN_FRONT  # two trials are too few for that
     late = found(0.9, behind=False)
-    assert contest._with_dropped(late) is late
+    assert halving._with_dropped(late) is late
     assert settled(0.009) == BEHIND
     # the others played on: with fewer trials it cannot be told from them any more, and it does not come back
-    assert contest._with_dropped(late).tied == ()
-    assert contest._with_dropped(late).sure == "sure"
+    assert halving._with_dropped(late).tied == ()
+    assert halving._with_dropped(late).sure == "sure"

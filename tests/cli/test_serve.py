@@ -22,7 +22,7 @@ pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
 
 from showdown.agent import Agent
 from showdown.problems import table
-from showdown.recommendation.agent_file import write_recipe
+from showdown.recommendation.answer import write_agent_file
 
 ROW = {"age": 41, "region": "north"}
 TOKEN = "a-token-for-tests-only"
@@ -79,7 +79,7 @@ def folder(tmp_path_factory) -> Path:
     age, region = draw.integers(18, 80, 200), draw.choice(["north", "south", "east"], 200)
     bought = np.where(age + 20 * (region == "south") > 55, "plus", "basic")
     pd.DataFrame({"age": age, "region": region, "bought": bought}).to_csv(folder / "t.csv", index=False)
-    write_recipe("LinFullPost", table(folder / "t.csv", label="bought"), folder / "agent.json")
+    write_agent_file("LinFullPost", table(folder / "t.csv", label="bought"), folder / "agent.json")
     return folder
 
 

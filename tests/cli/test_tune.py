@@ -11,7 +11,7 @@ import pytest
 from showdown.analysis.compare_trials import BETTER, NO_DIFFERENCE, WORSE
 from showdown.cli.commands.tune import _judged
 from showdown.policies import policies
-from showdown.tuning.final import OnProblem, Result, _compared
+from showdown.tuning.fresh_choice import ChosenOnProblem, TuningResult, _compared
 
 SIZE = ["--horizon", "60", "--trials", "2", "--batch", "3", "--budget", "3", "--no-halving"]
 
@@ -104,8 +104,8 @@ def test_a_file_of_presets_that_holds_none_is_one_sentence(showdown):
 )
 def test_the_winner_of_a_search_is_judged_by_fresh_episodes(verdicts, says, overall):
     request = SimpleNamespace(space=SimpleNamespace(name="LinPost"))
-    rows = tuple(OnProblem(name, 0, 0, 0, 0, 0, 1, 2, verdict) for name, verdict in verdicts.items())
-    result = Result({}, "", False, rows, ())
+    rows = tuple(ChosenOnProblem(name, 0, 0, 0, 0, 0, 1, 2, verdict) for name, verdict in verdicts.items())
+    result = TuningResult({}, "", False, rows, ())
     assert _judged(request, result).startswith(says)
     assert result.verdict == overall
 

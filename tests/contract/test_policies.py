@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from showdown.bench.cell import Cell
-from showdown.bench.engine import Limits
+from showdown.bench.engine import RunLimits
 from showdown.bench.engines.local import Local
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
@@ -110,7 +110,7 @@ def test_hopeless_steps_end_as_a_diverged_cell(name, script, tmp_path):
     policy = resized(policies.get(name), {**TRAINED, "learning_rate": 1e6, "step_cap": 1e6})
     cell = Cell(name, "toy", policy, script(*toy()), 5, 0)
     store = Store(tmp_path)
-    (result,) = Local(store).run([Planned(cell, [(name, "toy")], False)], Limits())
+    (result,) = Local(store).run([Planned(cell, [(name, "toy")], False)], RunLimits())
     assert result.status == "diverged"
     assert "not finite" in result.reason
     (record,) = store.cells()

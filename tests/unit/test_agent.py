@@ -25,7 +25,7 @@ from showdown.policies.uniform import Uniform
 from showdown.policies.wrappers import WarmUp
 from showdown.problems import table
 from showdown.protocol.policy import Policy
-from showdown.recommendation.agent_file import write_recipe
+from showdown.recommendation.answer import write_agent_file
 from showdown.tricks.threads import short_turns
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -316,7 +316,7 @@ def shop(customers) -> Agent:
 
 
 def test_a_recommendation_becomes_an_agent(customers, tmp_path):
-    agent = Agent.recommended(write_recipe("LinFullPost", customers, tmp_path / "agent.json"))
+    agent = Agent.recommended(write_agent_file("LinFullPost", customers, tmp_path / "agent.json"))
     assert agent.policy == LINEAR
     assert agent.choose({"age": 41, "region": "north"}) in {"plus", "basic"}
     (tmp_path / "other.json").write_text("[1]")

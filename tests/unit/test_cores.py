@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from showdown.machine import cgroups
-from showdown.machine.cores import cores
+from showdown.machine import resources
+from showdown.machine.resources import cores
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,8 @@ from showdown.machine.cores import cores
     ],
 )
 def test_a_share_of_processor_time_counts(files, expected, tmp_path, monkeypatch):
-    monkeypatch.setattr(cgroups, "PROC", tmp_path / "proc")
-    monkeypatch.setattr(cgroups, "CGROUPS", tmp_path / "cgroup")
+    monkeypatch.setattr(resources, "PROC", tmp_path / "proc")
+    monkeypatch.setattr(resources, "CGROUPS", tmp_path / "cgroup")
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(8), raising=False)
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

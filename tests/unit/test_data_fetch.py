@@ -18,12 +18,11 @@ from pathlib import Path
 import pytest
 
 from showdown.basics.errors import MissingDataError, UsageError
-from showdown.basics.folders import cache_folder
+from showdown.basics.files import cache_folder
 from showdown.data import fetch as fetching
 from showdown.data import verify
-from showdown.data.catalogue import CATALOGUE, DataFile, Dataset
+from showdown.data.catalogue import CATALOGUE, DataFile, Dataset, find, require
 from showdown.data.fetch import fetch
-from showdown.data.locate import find, require
 
 CONTENT = b"".join(b"%d,%d\n" % (row, row * row) for row in range(3000))
 FIXTURES = Path(__file__).parent / "fixtures"

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from showdown.bench import calibrate
-from showdown.bench.engine import Limits
+from showdown.bench.engine import RunLimits
 from showdown.bench.engines.local import Local
 from showdown.bench.estimate import estimate_seconds, longest_first
 from showdown.bench.plan import plan
@@ -59,7 +59,7 @@ def test_longest_first(tmp_path):
 def test_a_measured_rate_wins(tmp_path):
     """The store holds a short run; a cell ten times as long is expected to take ten times its seconds."""
     store = Store(tmp_path)
-    list(Local(store).run(planned(store, "Uniform", horizon=1000), Limits()))
+    list(Local(store).run(planned(store, "Uniform", horizon=1000), RunLimits()))
     (record,) = store.cells()
     total, known = estimate_seconds([item.cell for item in planned(store, "Uniform", horizon=10_000)], store)
     assert known == 1

@@ -11,7 +11,7 @@ import pytest
 
 from showdown.analysis.summary import Curve
 from showdown.basics.errors import MissingDataError, ShowdownError, UsageError
-from showdown.bench.compile_ahead import CompileAhead
+from showdown.bench.compilation import CompileAhead
 from showdown.config import override
 from showdown.policies import policies
 from showdown.posteriors import regression

@@ -9,7 +9,7 @@ from showdown.analysis.judge import judge
 from showdown.analysis.play_details import play_details
 from showdown.analysis.selection import select
 from showdown.bench.cell import Cell
-from showdown.bench.engine import Limits, make_engine
+from showdown.bench.engine import RunLimits, make_engine
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
 from showdown.policies import policies
@@ -31,7 +31,7 @@ def frames(tmp_path_factory):
         problem = table(contexts, rewards=rewards, horizon=horizon)
         cells = [Cell(name, "t", policies.get(name), problem, TRIALS, 0) for name in ("LinGreedy", "LinFullPost")]
         planned = [Planned(cell, [(cell.policy_name, "t")], False) for cell in cells]
-        limits = Limits(progress=lambda cell, played: steps.setdefault(cell.hash, []).append(played))
+        limits = RunLimits(progress=lambda cell, played: steps.setdefault(cell.hash, []).append(played))
         assert [result.status for result in make_engine("local", store).run(planned, limits)] == ["done", "done"]
     assert all(each[0] == 0 < sum(each) for each in steps.values())  # compiling is said before playing
     return store

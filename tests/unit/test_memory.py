@@ -13,7 +13,7 @@ import pytest
 
 from showdown.agent import Agent
 from showdown.basics.errors import UsageError
-from showdown.machine import cgroups, host_memory
+from showdown.machine import resources
 from showdown.play import batches, memory
 from showdown.play.simulate import simulate
 from showdown.policies import policies
@@ -27,9 +27,9 @@ WHEEL = problems.get("wheel-0.5")
 @pytest.fixture
 def system(tmp_path, monkeypatch):
     """Call with the files of a made-up system."""
-    monkeypatch.setattr(cgroups, "PROC", tmp_path / "proc")
-    monkeypatch.setattr(cgroups, "CGROUPS", tmp_path / "cgroup")
-    monkeypatch.setattr(host_memory, "process_free", list)
+    monkeypatch.setattr(resources, "PROC", tmp_path / "proc")
+    monkeypatch.setattr(resources, "CGROUPS", tmp_path / "cgroup")
+    monkeypatch.setattr(resources, "process_free", list)
 
     def write(files: dict[str, str]) -> None:
         for name, text in {"proc/meminfo": "MemTotal: 9 kB\nMemAvailable:    8388608 kB\n", **files}.items():
@@ -41,8 +41,8 @@ def system(tmp_path, monkeypatch):
 
 def test_the_machine_alone(system):
     system({})
-    assert host_memory.host_free_bytes() == 8 * GIB
-    assert host_memory.host_free_bytes(sharers=4) == 2 * GIB
+    assert resources.host_free_bytes() == 8 * GIB
+    assert resources.host_free_bytes(sharers=4) == 2 * GIB
 
 
 def test_a_cgroup_of_version_2_and_those_above_it(system):
@@ -55,9 +55,9 @@ def test_a_cgroup_of_version_2_and_those_above_it(system):
         "cgroup/jobs/memory.stat": f"anon 7\ninactive_file {GIB}\n",  # given up when asked
     }
     system(files)
-    assert host_memory.host_free_bytes() == 2 * GIB
+    assert resources.host_free_bytes() == 2 * GIB
     system({**files, "cgroup/jobs/mine/memory.max": f"{GIB + 5}\n"})
-    assert host_memory.host_free_bytes() == GIB
+    assert resources.host_free_bytes() == GIB
 
 
 def test_a_cgroup_of_version_1_whose_path_is_not_visible(system):
@@ -68,19 +68,19 @@ def test_a_cgroup_of_version_1_whose_path_is_not_visible(system):
             "cgroup/memory/memory.usage_in_bytes": f"{GIB}\n",
         }
     )
-    assert host_memory.host_free_bytes() == GIB
+    assert resources.host_free_bytes() == GIB
 
 
 def test_a_cgroup_that_is_full_leaves_nothing(system):
     system({"proc/self/cgroup": "0::/\n", "cgroup/memory.max": "10\n", "cgroup/memory.current": "20\n"})
-    assert host_memory.host_free_bytes() == 0
+    assert resources.host_free_bytes() == 0
 
 
 @pytest.mark.parametrize("kind", ["RLIMIT_AS", "RLIMIT_DATA"])
 def test_limits_of_the_process(kind):
     program = f"""
 import resource
-from showdown.machine.host_memory import host_free_bytes
+from showdown.machine.resources import host_free_bytes
 resource.setrlimit(resource.{kind}, (1 << 28, 1 << 28))
 print(host_free_bytes(), host_free_bytes(sharers=1000))"""
     free, shared = map(int, run(program).split())

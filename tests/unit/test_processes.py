@@ -18,7 +18,7 @@ import pytest
 from showdown.basics.errors import UsageError
 from showdown.bench import engines
 from showdown.bench.cell import Cell
-from showdown.bench.engine import Limits, engine_names, make_engine
+from showdown.bench.engine import RunLimits, engine_names, make_engine
 from showdown.bench.plan import Planned, plan
 from showdown.bench.store import Store
 from showdown.bench.suite import Suite
@@ -60,7 +60,7 @@ def suite(*policies: str) -> Suite:
 def test_the_numbers_are_those_of_one_process(tmp_path):
     stores = [Store(tmp_path / name) for name in ("one", "two")]
     asked = suite("Uniform", "LinGreedy")
-    list(make_engine("local", stores[0]).run(plan(asked, stores[0]), Limits()))
+    list(make_engine("local", stores[0]).run(plan(asked, stores[0]), RunLimits()))
     seen: dict[str, int] = {}
 
     def progress(cell, steps):
@@ -68,7 +68,7 @@ def test_the_numbers_are_those_of_one_process(tmp_path):
 
     planned = plan(asked, stores[1])
     engine = make_engine("processes", stores[1])
-    results = list(engine.run(planned, Limits(processes=2, progress=progress)))
+    results = list(engine.run(planned, RunLimits(processes=2, progress=progress)))
     assert {(result.cell.policy_name, result.status) for result in results} == {
         ("Uniform", "done"),
         ("LinGreedy", "done"),
@@ -78,7 +78,7 @@ def test_the_numbers_are_those_of_one_process(tmp_path):
     assert np.array_equal(one["cumulative"], two["cumulative"])
     assert set(one["beside"]) == {0}
     assert set(two["beside"]) == {1}
-    again = list(engine.run(plan(asked, stores[1]), Limits(processes=2)))
+    again = list(engine.run(plan(asked, stores[1]), RunLimits(processes=2)))
     assert all(not result.new for result in again)
 
 
@@ -115,7 +115,7 @@ def test_a_cell_that_compiles_too_long_is_given_up(tmp_path):
 def test_a_limit_for_all_cells_gives_up_what_is_not_finished_in_the_order_given(tmp_path):
     planned = plan(suite("Uniform", "LinGreedy"), Store(tmp_path))
     for name in ("local", "processes"):
-        results = list(make_engine(name, Store(tmp_path)).run(planned, Limits(all_seconds=0.0, processes=1)))
+        results = list(make_engine(name, Store(tmp_path)).run(planned, RunLimits(all_seconds=0.0, processes=1)))
         assert [result.cell.policy_name for result in results] == ["Uniform", "LinGreedy"]
         assert {result.status for result in results} == {"timeout"}
         assert results[1].reason == "not begun within the 0 seconds allowed for all cells"
@@ -133,13 +133,13 @@ def test_what_cannot_be_handed_over_is_one_sentence(tmp_path):
     store = Store(tmp_path)
     cell = Cell("Local", "linear", Local(), problems.get("linear"), 1, 0)
     with pytest.raises(UsageError, match="Local on linear cannot be handed to another process"):
-        list(make_engine("processes", store).run([Planned(cell, [("Local", "linear")], False)], Limits(processes=2)))
+        list(make_engine("processes", store).run([Planned(cell, [("Local", "linear")], False)], RunLimits(processes=2)))
 
 
 def test_impossible_limits_are_refused():
     for name, value in (("processes", 0), ("batch_trials", 0), ("cell_seconds", -1.0), ("cell_seconds", float("nan"))):
         with pytest.raises(UsageError, match=name):
-            Limits(**{name: value})
+            RunLimits(**{name: value})
 
 
 def test_an_engine_is_a_file(tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from showdown.basics.errors import UsageError
-from showdown.bench.engine import Limits, make_engine
+from showdown.bench.engine import RunLimits, make_engine
 from showdown.bench.engines import ray as ray_engine
 from showdown.bench.engines._ray_cluster import connected, slots
 from showdown.bench.plan import plan
@@ -24,7 +24,7 @@ pytestmark = [
     pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: pip install 'bandit-showdown[ray]'"),
     pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::ResourceWarning"),  # of Ray itself
 ]
-TWO_WORKERS = Limits(processes=2)
+TWO_WORKERS = RunLimits(processes=2)
 MORTAL = '''
 """A policy that takes its whole worker with it: every time, or only while a file is missing."""
 import os, signal
@@ -87,14 +87,14 @@ def suite(*policies: str, horizon: int = 30) -> Suite:
 def test_the_numbers_are_those_of_one_process(tmp_path):
     stores = [Store(tmp_path / name) for name in ("one", "two")]
     asked = suite("Uniform", "LinGreedy")
-    list(make_engine("local", stores[0]).run(plan(asked, stores[0]), Limits()))
+    list(make_engine("local", stores[0]).run(plan(asked, stores[0]), RunLimits()))
     seen: dict[str, int] = {}
 
     def progress(cell, steps):
         seen[cell.policy_name] = seen.get(cell.policy_name, 0) + steps
 
     engine = make_engine("ray", stores[1])
-    results = list(engine.run(plan(asked, stores[1]), Limits(processes=2, progress=progress)))
+    results = list(engine.run(plan(asked, stores[1]), RunLimits(processes=2, progress=progress)))
     assert {(result.cell.policy_name, result.status, result.new) for result in results} == {
         ("Uniform", "done", True),
         ("LinGreedy", "done", True),
@@ -115,7 +115,7 @@ def test_a_cell_whose_worker_dies_is_played_again(tmp_path, monkeypatch):
     load_file(file)
     once = f"Mortal[marker={tmp_path / 'died'}]"
     store = Store(tmp_path / "results")
-    limits = Limits(processes=2, load=(file,))
+    limits = RunLimits(processes=2, load=(file,))
     results = make_engine("ray", store).run(plan(suite("Mortal", once), store), limits)
     status = {result.cell.policy_name: (result.status, result.reason) for result in results}
     assert (tmp_path / "died").exists()
@@ -141,11 +141,11 @@ def test_a_run_that_is_stopped_is_continued(tmp_path):
 
 
 def test_what_the_cluster_does_not_have_is_refused(cluster):
-    assert slots(cluster, Limits(cell_cpus=0.5)) == (4, 4)
+    assert slots(cluster, RunLimits(cell_cpus=0.5)) == (4, 4)
     with pytest.raises(UsageError, match="no machine of the Ray cluster has the 1 CPU and 64 GPU"):
-        slots(cluster, Limits(cell_gpus=64))
+        slots(cluster, RunLimits(cell_gpus=64))
     with pytest.raises(UsageError, match="both 0"):
-        slots(cluster, Limits(cell_cpus=0))
+        slots(cluster, RunLimits(cell_cpus=0))
 
 
 def test_a_cluster_is_on_this_machine_alone(cluster):

@@ -12,7 +12,7 @@ import pytest
 
 import showdown
 from showdown.basics.errors import UsageError
-from showdown.data.recognise_log import looks_like_log
+from showdown.data.choose_columns import looks_like_log
 from showdown.logged.read_log import read_log
 
 

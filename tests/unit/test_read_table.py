@@ -274,7 +274,7 @@ def test_what_is_no_file(tmp_path):
 
 def test_a_new_file_is_a_new_format(tmp_path, monkeypatch):
     (tmp_path / "pairs.py").write_text(
-        "import pandas as pd\n\nfrom showdown.data.file_format import TextFormat\n\n"
+        "import pandas as pd\n\nfrom showdown.data.formats import TextFormat\n\n"
         "FORMAT = TextFormat('pairs', lambda text: text.startswith('a='), lambda text: pd.DataFrame("
         "[dict(pair.split('=') for pair in line.split()) for line in text.splitlines()]).astype({'a': int}))\n"
     )

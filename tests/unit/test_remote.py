@@ -12,9 +12,8 @@ import pytest
 
 from showdown.basics.errors import ShowdownError, UsageError
 from showdown.bench import record_file
-from showdown.bench.remote import Remote, is_url
+from showdown.bench.remote import Mirror, Remote, copy_cells, is_url, opened
 from showdown.bench.store import Store
-from showdown.bench.sync import Mirror, copy_cells, opened
 from showdown.cli.main import app
 
 pytestmark = pytest.mark.skipif(find_spec("fsspec") is None, reason="fsspec is not installed")

@@ -12,7 +12,7 @@ import pytest
 
 from showdown.analysis.published import tables
 from showdown.basics.errors import UsageError
-from showdown.bench.engine import Limits
+from showdown.bench.engine import RunLimits
 from showdown.bench.engines.local import Local
 from showdown.bench.estimate import rough_seconds
 from showdown.bench.plan import plan
@@ -55,8 +55,8 @@ def test_shards_played_one_by_one_are_the_whole(tmp_path):
     turned = changed(TINY, {"policies": tuple(reversed(POLICIES))})
     left = one_shard(plan(turned, parts), "2/2")  # neither what is stored nor the order of names moves a cell
     assert set(hashes(left)) == second
-    list(Local(parts).run(left, Limits()))
-    list(Local(whole).run(plan(TINY, whole), Limits()))
+    list(Local(parts).run(left, RunLimits()))
+    list(Local(whole).run(plan(TINY, whole), RunLimits()))
     one, two = (store.frame().sort_values(["cell", "trial"]) for store in (whole, parts))
     assert list(one["cell"]) == list(two["cell"])
     assert np.array_equal(one["cumulative"], two["cumulative"])

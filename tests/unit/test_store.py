@@ -12,11 +12,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from showdown.basics.errors import UsageError
+from showdown.bench import table_file
 from showdown.bench.cell import Cell
-from showdown.bench.engine import Limits
+from showdown.bench.engine import RunLimits
 from showdown.bench.engines.local import Local
 from showdown.bench.plan import plan
 from showdown.bench.play_cell import about
@@ -36,7 +39,7 @@ TINY = Suite(name="tiny", policies=("Uniform", "LinPost"), problems=("wheel-0.5"
 
 def play(suite, folder, **options):
     store = Store(folder)
-    return list(Local(store).run(plan(suite, store), Limits(**options))), store
+    return list(Local(store).run(plan(suite, store), RunLimits(**options))), store
 
 
 def cell(policy="LinPost", problem="wheel-0.5", trials=3, seed=0) -> Cell:
@@ -66,6 +69,19 @@ def test_a_run_is_kept_and_found_again(tmp_path):
     assert all(counts.sum() == 30 for counts in table["action_counts"])
     again, _ = play(TINY, tmp_path)
     assert [result.new for result in again] == [False, False]
+
+
+def test_tables_keep_their_types_and_numbers_whatever_the_level():
+    values = np.linspace(0, 9, 60)
+    curves = pa.FixedSizeListArray.from_arrays(pa.array(values.astype("float32")), 20).cast(pa.list_(pa.float32()))
+    counts = pa.array([[1, 2], [3, 4], [5, 6]])
+    table = pa.table({"trial": np.arange(3), "cumulative": values[:3], "action_counts": counts, "curve": curves})
+    for level in (None, 19):
+        content = table_file.encoded(table, level)
+        assert pq.read_table(pa.BufferReader(content)).cast(table.schema).equals(table)
+        columns = [pq.ParquetFile(pa.BufferReader(content)).metadata.row_group(0).column(place) for place in range(4)]
+        split = [column.path_in_schema for column in columns if "BYTE_STREAM_SPLIT" in column.encodings]
+        assert split == ["cumulative", "curve.list.element"]
 
 
 def test_cells_from_before_diagnostics_and_checksums_are_still_read(tmp_path):
@@ -149,7 +165,7 @@ def test_killed_while_writing_leaves_nothing_half_done(tmp_path, monkeypatch):
     store = Store(tmp_path)
     monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
-        list(Local(store).run(plan(TINY, store), Limits()))
+        list(Local(store).run(plan(TINY, store), RunLimits()))
     monkeypatch.undo()
     assert list((tmp_path / "cells").iterdir()) == []
     results, _ = play(TINY, tmp_path)
@@ -166,7 +182,7 @@ def test_interrupt_keeps_what_was_finished(tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        list(Local(store).run(plan(TINY, store), Limits(progress=interrupt)))
+        list(Local(store).run(plan(TINY, store), RunLimits(progress=interrupt)))
     assert [planned.done for planned in plan(TINY, store)] == [True, False]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from showdown.basics.errors import UsageError
 from showdown.data.bandit_table import as_bandit_table
-from showdown.data.recognise_log import LogColumns, log_played_as_labels
+from showdown.data.choose_columns import LogColumns, log_played_as_labels
 from showdown.problems import table
 
 ROWS = 60

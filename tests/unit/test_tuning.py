@@ -11,24 +11,20 @@ import pytest
 from showdown.analysis.compare_trials import Difference
 from showdown.basics.errors import UsageError
 from showdown.bench.cell import Cell
-from showdown.bench.engine import Limits
+from showdown.bench.engine import RunLimits
 from showdown.bench.store import Store
 from showdown.metrics import per_checkpoint, per_trial
 from showdown.play.simulate import Outcome
 from showdown.policies import policies
 from showdown.protocol.problem import ProblemSpec
-from showdown.tuning import population
-from showdown.tuning.asked import request_for
-from showdown.tuning.by_engine import by_engine
-from showdown.tuning.history import Entry, History
-from showdown.tuning.measure import combined
-from showdown.tuning.population import Place
-from showdown.tuning.protocol import Reported
-from showdown.tuning.protocol_words import sentences, table
-from showdown.tuning.request import Budget
+from showdown.tuning import play_candidates
+from showdown.tuning.history import TriedCandidate, TuningHistory
+from showdown.tuning.play_candidates import Place, by_engine, combined
+from showdown.tuning.request import TuningBudget, request_for
 from showdown.tuning.samplers import gp, random, sampler, sampler_names
 from showdown.tuning.space import at_an_end, space_of
 from showdown.tuning.tune import tune
+from showdown.tuning.tuned_study import Reported, sentences, table
 
 
 def asked(budget="8", **changes):
@@ -72,16 +68,17 @@ def test_a_value_at_an_end_of_its_range_is_named():
 
 
 @pytest.mark.parametrize(
-    ("text", "budget"), [("200", Budget(candidates=200)), ("90s", Budget(seconds=90)), ("1.5h", Budget(seconds=5400))]
+    ("text", "budget"),
+    [("200", TuningBudget(candidates=200)), ("90s", TuningBudget(seconds=90)), ("1.5h", TuningBudget(seconds=5400))],
 )
 def test_a_budget_is_a_number_or_a_time(text, budget):
-    assert Budget.read(text) == budget
+    assert TuningBudget.read(text) == budget
 
 
 @pytest.mark.parametrize("text", ["", "ten", "0", "1.5", "-3", "5d"])
 def test_a_budget_that_is_neither_is_refused(text):
     with pytest.raises(UsageError, match="a budget is"):
-        Budget.read(text)
+        TuningBudget.read(text)
 
 
 def regret_at(place):
@@ -127,14 +124,14 @@ def test_several_problems_count_alike_whatever_their_scale():
 def test_those_given_up_count_as_no_better_than_the_worst_of_their_batch():
     request = asked()
     entries = [
-        Entry({}, 0, 1.0, [np.array([10.0])], score=1.0),
-        Entry({}, 0, 1.0, [np.array([14.0])], score=2.0),
-        Entry({}, 0, 0.125, [np.array([3.0])], score=3.0),
-        Entry({}, 0, 1.0, None),
+        TriedCandidate({}, 0, 1.0, [np.array([10.0])], score=1.0),
+        TriedCandidate({}, 0, 1.0, [np.array([14.0])], score=2.0),
+        TriedCandidate({}, 0, 0.125, [np.array([3.0])], score=3.0),
+        TriedCandidate({}, 0, 1.0, None),
     ]
-    values = History(request, entries).values()
+    values = TuningHistory(request, entries).values()
     assert values.tolist() == [10, 14, 18, np.inf]
-    assert History(request, entries).best(9) == [0]  # equal candidates count once
+    assert TuningHistory(request, entries).best(9) == [0]  # equal candidates count once
 
 
 def pretend(players, problem, *, trials, seed, progress=None):
@@ -162,7 +159,7 @@ def history_of(folder):
 
 
 def test_a_tuner_that_is_killed_ends_with_the_same_history_as_one_left_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(population, "simulate_many", pretend)
+    monkeypatch.setattr(play_candidates, "simulate_many", pretend)
     calm, result = tune(asked(), Store(tmp_path / "calm"))
     assert len(calm.entries) == 8
     assert {entry.part for entry in calm.entries} == {0.125, 1.0}
@@ -200,13 +197,13 @@ def test_a_tuner_that_is_killed_ends_with_the_same_history_as_one_left_alone(tmp
 
 
 def test_candidates_that_diverge_or_are_refused_are_results_and_damaged_ones_are_played_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(population, "simulate_many", pretend)
+    monkeypatch.setattr(play_candidates, "simulate_many", pretend)
     request = asked("4")
     history, _ = tune(request, Store(tmp_path))
     victim = sorted((tmp_path / "tuning" / "cells").glob("*.parquet"))[0]
     victim.write_bytes(b"nothing")
     played = []
-    monkeypatch.setattr(population, "simulate_many", _counting(played))
+    monkeypatch.setattr(play_candidates, "simulate_many", _counting(played))
     tune(request, Store(tmp_path))
     assert len(played) == 1
     assert played[0] > 1  # in the program that there is
@@ -229,11 +226,11 @@ def test_an_engine_plays_the_same_cells_as_a_population(tmp_path):
     steps = []
     for name in ("together", "alone"):
         Store(tmp_path / name).prepare()
-    together = population.play(cells, Place(Store(tmp_path / "together")), "cumulative", steps.append)
-    alone = population.play(
-        cells, Place(Store(tmp_path / "alone"), by_engine("local", Limits())), "reward", steps.append
+    together = play_candidates.play(cells, Place(Store(tmp_path / "together")), "cumulative", steps.append)
+    alone = play_candidates.play(
+        cells, Place(Store(tmp_path / "alone"), by_engine("local", RunLimits())), "reward", steps.append
     )
-    found = population.play(cells, Place(Store(tmp_path / "alone")), "cumulative")
+    found = play_candidates.play(cells, Place(Store(tmp_path / "alone")), "cumulative")
     assert sum(steps) == 2 * 2 * 2 * 30
     for one, other, reward in zip(together, found, alone, strict=True):
         assert one.losses == pytest.approx(other.losses, rel=1e-4)
@@ -241,7 +238,7 @@ def test_an_engine_plays_the_same_cells_as_a_population(tmp_path):
 
 
 def _counting(played):
-    many = population.simulate_many
+    many = play_candidates.simulate_many
 
     def count(players, *arguments, **options):
         played.append(len(players))

@@ -1,7 +1,9 @@
-"""Files that are whole or absent: written under another name, forced to the disk, renamed; locks; and read with care.
+"""Files that are whole or absent, locks between processes, and the cache folder of this user.
 
-A file that is renamed before its content has reached the disk can be empty after a loss of power, so the content is
-forced there first. The rename is forced too, but nobody waits for that: if it is lost, the old file is still whole.
+A file is written under another name, forced to the disk, then renamed. A file that is renamed before its content has
+reached the disk can be empty after a loss of power, so the content is forced there first. The rename is forced too, but
+nobody waits for that: if it is lost, the old file is still whole. The kernel holds a lock with the open file, so a dead
+process has none.
 """
 
 from __future__ import annotations
@@ -11,9 +13,9 @@ import os
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -62,13 +64,13 @@ def _put_in_place(files: Mapping[Path, Callable[[str], Any]]) -> None:
 
 
 def _force_to_disk(names: Iterable[str]) -> None:
-    """In threads, since a file system that is asked by several at once writes its journal once for all."""
+    """Force files to the disk, in threads: a file system that is asked by several writes its journal once for all."""
     list(_threads(os.getpid()).map(_fsync, names))
 
 
 @cache
 def _threads(process: int) -> ThreadPoolExecutor:
-    """Of this process: a fork has none of the threads it was forked with."""
+    """The threads of this process: a fork has none of those of its parent."""
     return ThreadPoolExecutor(4, thread_name_prefix="fsync")
 
 
@@ -98,7 +100,7 @@ def read_plain(path: Path, most_bytes: int) -> bytes:
 
 
 def sweep(folder: Path, seconds: float = STALE_SECONDS) -> int:
-    """Delete what writers that were killed have left in `folder`; the number of files."""
+    """Delete what killed writers have left in `folder`, and return the number of files."""
     swept = 0
     with suppress(OSError):
         for path in folder.iterdir():
@@ -132,3 +134,64 @@ def take_lock(handle: int, *, wait: bool) -> bool:
     except OSError:  # a file system without locks
         return True
     return True
+
+
+CACHE_VARIABLE = "SHOWDOWN_CACHE"
+
+
+def cache_folder() -> Path:
+    """The folder for downloads, parsed tables and compiled programs; it may be deleted at any time."""
+    named = os.environ.get(CACHE_VARIABLE)
+    if named:
+        return Path(named).expanduser()
+    try:
+        from platformdirs import user_cache_path
+    except ImportError:  # data can still be read from a named folder, and tables kept in the usual folder of Linux
+        return Path.home() / ".cache" / "showdown"
+    return user_cache_path("showdown", appauthor=False)
+
+
+LOCK = ".lock-"  # what the name of a lock begins with; readers of a store ignore it
+
+
+@contextmanager
+def locked(path: Path, wait: bool = True) -> Iterator[bool]:
+    """Hold the lock that the file `path` stands for. Yields False if another process holds it and we do not wait."""
+    handle = _acquire(path, wait)
+    if handle is None:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        path.unlink(missing_ok=True)  # before it is released: whoever waits finds out in `_acquire`
+        os.close(handle)
+
+
+def _acquire(path: Path, wait: bool) -> int | None:
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            if not take_lock(handle, wait=wait):
+                os.close(handle)
+                return None
+            if _is_still(path, handle):
+                return handle
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)  # its last owner deleted it while we waited
+
+
+def _is_still(path: Path, handle: int) -> bool:
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(handle))
+    except FileNotFoundError:
+        return False
+
+
+def remove_free_locks(folder: Path) -> None:
+    """Delete the files of locks whose processes were killed; a lock that is held stays."""
+    for path in folder.glob(f"{LOCK}*"):
+        with locked(path, wait=False):
+            pass

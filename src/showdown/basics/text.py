@@ -25,7 +25,7 @@ def printable(text: str) -> str:
 
 
 def printable_name(text: str) -> str:
-    """A stored name that would be refused today. Line ends are written out too, so that two names stay two."""
+    """A stored name made printable. Line ends are written out too, so that two names stay two."""
     return _NOT_IN_A_NAME.sub(_written_out, text)
 
 

@@ -22,11 +22,10 @@ from scipy.optimize import nnls
 
 from showdown import __version__
 from showdown.basics.errors import MissingDataError
-from showdown.basics.files import write_atomically
-from showdown.basics.folders import cache_folder
+from showdown.basics.files import cache_folder, write_atomically
 from showdown.bench.cell import Cell
 from showdown.bench.cost_model import Rates, family, seconds
-from showdown.machine.cores import cores
+from showdown.machine.resources import cores
 from showdown.play.batch_size import FEWEST_TRAINING, cores_at_play
 from showdown.play.over_trials import begin_episodes
 from showdown.play.simulate import simulate

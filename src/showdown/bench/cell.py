@@ -14,7 +14,7 @@ from showdown.protocol.problem import Problem
 
 
 def identity_hash(identity: dict[str, Any]) -> str:
-    """What a cell's files are called."""
+    """The name of a cell's files: a hash of its identity."""
     return hashlib.sha256(canonical(identity).encode()).hexdigest()[:20]
 
 

@@ -25,7 +25,7 @@ Progress = Callable[[Cell, int], None]  # the cell being played, trial-steps jus
 
 
 @dataclass(frozen=True)
-class Result:
+class CellResult:
     """What became of one cell."""
 
     cell: Cell
@@ -38,7 +38,7 @@ class Result:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class RunLimits:
     """What a run may take, and what an engine needs to know besides the cells."""
 
     batch_trials: int | None = None  # trials that are played at once; None: as many as fit
@@ -64,7 +64,7 @@ class Limits:
 
 
 class Engine(Protocol):
-    def run(self, planned: Iterable[Planned], limits: Limits) -> Iterator[Result]:
+    def run(self, planned: Iterable[Planned], limits: RunLimits) -> Iterator[CellResult]:
         """Yield a result per cell. A cell that fails is stored with its reason and the others go on."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import fnmatch
 from dataclasses import dataclass
 from typing import TypeVar
@@ -44,7 +43,7 @@ def plan(suite: Suite, store: Store, notes: list[str] | None = None) -> list[Pla
 def _add_cells(
     planned: dict[str, Planned], suite: Suite, without: set[str], store: Store, notes: list[str] | None
 ) -> None:
-    """Those of one suite, which may already be planned."""
+    """Add the cells of one suite, some of which may be planned already."""
     _check_counts(suite)
     chosen_policies = _resolve(policies, suite.policies)
     chosen_problems = _resolve(problems, suite.problems)
@@ -125,7 +124,7 @@ def _check_file_named(value: object) -> None:
 
 
 def _at_horizon(problem: Problem, horizon: int | None) -> Problem:
-    return problem if horizon is None else dataclasses.replace(problem, horizon=horizon)  # type: ignore[type-var]
+    return problem if horizon is None else problem.with_horizon(horizon)
 
 
 def _check_horizon(name: str, problem: Problem) -> None:

@@ -13,11 +13,11 @@ import jax
 from showdown import __version__
 from showdown.basics.errors import DivergedError, MissingDataError, ShowdownError
 from showdown.bench.cell import Cell
-from showdown.bench.engine import Limits, Result
+from showdown.bench.engine import CellResult, RunLimits
 from showdown.bench.plan import Planned
 from showdown.bench.record import About
 from showdown.bench.store import Store
-from showdown.machine.cores import cores
+from showdown.machine.resources import cores
 from showdown.play.simulate import simulate
 from showdown.protocol.problem import Tables
 
@@ -26,8 +26,10 @@ class _TimeoutError(ShowdownError):
     pass
 
 
-def play_cell(item: Planned, store: Store, limits: Limits, concurrent: int = 0, tables: Tables | None = None) -> Result:
-    """`concurrent` is the number of other processes that play at the same time; it is only recorded.
+def play_cell(
+    item: Planned, store: Store, limits: RunLimits, concurrent: int = 0, tables: Tables | None = None
+) -> CellResult:
+    """Play a cell and store it. `concurrent`, the number of other processes that play meanwhile, is only recorded.
 
     `tables` is the problem's data, where it was loaded before.
     """
@@ -56,17 +58,17 @@ def play_cell(item: Planned, store: Store, limits: Limits, concurrent: int = 0, 
         status, reason = "error", "".join(traceback.format_exception_only(error)).strip()
         origin: About = {**about(concurrent), "traceback": traceback.format_exc()}
         store.write_failed(cell, item.names, status, reason, origin)
-        return Result(cell, status, f"{reason} (traceback: {store.folder / cell.hash}.json)")
+        return CellResult(cell, status, f"{reason} (traceback: {store.folder / cell.hash}.json)")
     else:
         store.write_done(cell, item.names, outcome, about(concurrent))
         seconds = outcome.compile_seconds, outcome.run_seconds
-        return Result(cell, "done", "", True, *seconds, outcome.largest_diagnostics())
+        return CellResult(cell, "done", "", True, *seconds, outcome.largest_diagnostics())
     store.write_failed(cell, item.names, status, reason, about(concurrent))
-    return Result(cell, status, reason)
+    return CellResult(cell, status, reason)
 
 
-def _watch(cell: Cell, limits: Limits) -> Callable[[int], None]:
-    """Called after every segment: says how far the cell is, and ends one that takes too long."""
+def _watch(cell: Cell, limits: RunLimits) -> Callable[[int], None]:
+    """A function to call after every segment: it reports progress, and ends a cell that takes too long."""
     began = time.monotonic()
 
     def watch(steps: int) -> None:
@@ -82,9 +84,9 @@ def took_longer(seconds: float, what: str) -> str:
     return f"took longer than the {seconds:g} seconds allowed for {what}"
 
 
-def not_begun(cell: Cell, limits: Limits) -> Result:
-    """Of a cell that the limit for all of them leaves no time for. Nothing is stored."""
-    return Result(cell, "timeout", f"not begun within the {limits.all_seconds:g} seconds allowed for all cells")
+def not_begun(cell: Cell, limits: RunLimits) -> CellResult:
+    """The result of a cell that there is no time left for. Nothing is stored."""
+    return CellResult(cell, "timeout", f"not begun within the {limits.all_seconds:g} seconds allowed for all cells")
 
 
 def about(concurrent: int = 0) -> About:

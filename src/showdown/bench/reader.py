@@ -7,6 +7,7 @@ of its table. A cell that fails is named in `warnings` and left out of every res
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from showdown.basics.files import TEMPORARY, read_plain
+from showdown.basics.files import LOCK, TEMPORARY, read_plain
 from showdown.basics.text import one_line, printable_name
 from showdown.bench import record_file, table_file
-from showdown.bench.locks import LOCK
 from showdown.bench.record import NotARecord, Record
 from showdown.bench.table_file import NotATable
 from showdown.config import canonical
@@ -75,12 +75,11 @@ class Reader:
         if unverified:
             counted = f"{unverified} of {len(records)} cells have no checksum and are unverified"
             self.warnings.append(f"{counted}; `showdown verify --seal {self.directory}` adds it")
-        listed = [  # names that are refused today may be in older records
-            replace(record, policy=printable_name(policy), problem=printable_name(problem))
-            for record in records
-            for policy, problem in record.names
-        ]
-        return sorted(listed, key=lambda record: record.finished)
+        return by_names(records)
+
+    def record(self, cell_hash: str) -> Record | None:
+        """The record of one cell; None where there is none that can be read."""
+        return self.read_record(self._path(cell_hash, ".json"))
 
     def read_record(self, path: Path) -> Record | None:
         try:
@@ -114,6 +113,7 @@ class Reader:
             self._leave_out(self._path(record.cell, ".parquet"), error)
             return None
         self._tables[record.cell] = table
+        self.damaged.discard(record.cell)  # it may have been played again since it was found damaged
         return table
 
     def _table_bytes(self, record: Record) -> bytes | None:
@@ -154,6 +154,16 @@ class Reader:
         return pd.concat([cells, pd.DataFrame({name: _column(tables, name) for name in numbers})], axis=1)
 
 
+def by_names(records: Iterable[Record]) -> list[Record]:
+    """The records, oldest first, once for each (policy, problem) name they go by."""
+    listed = [  # names that are refused today may be in older records
+        replace(record, policy=printable_name(policy), problem=printable_name(problem))
+        for record in records
+        for policy, problem in record.names
+    ]
+    return sorted(listed, key=lambda record: record.finished)
+
+
 def _column(tables: list[pd.DataFrame], name: str) -> np.ndarray:
     """One column of all tables; many times as fast as putting the tables together."""
     return np.concatenate(
@@ -167,6 +177,6 @@ def _row(record: Record) -> dict[str, Any]:
 
 
 def _data_of(record: Record) -> str:
-    """What a problem's numbers come from, whatever its name and horizon: a file's content may change under one name."""
+    """A hash of a problem's data, without name and horizon: a file's content may change under one name."""
     problem = {name: item for name, item in record.identity["problem"].items() if name != "horizon"}
     return hashlib.sha256(canonical(problem).encode()).hexdigest()[:12]

@@ -33,12 +33,12 @@ class About(TypedDict, total=False):
 
 
 class NotARecord(ValueError):
-    """The text of the sentence says what is wrong, to follow the name of the file."""
+    """A file is not the record of its cell. The text says why, and follows the name of the file."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """Fields in the order in which they are written."""
+    """The record of a cell. Fields are in the order in which they are written."""
 
     cell: str  # the hash of the identity
     names: tuple[tuple[str, str], ...]  # every (policy, problem) that it was asked for by
@@ -152,7 +152,7 @@ def _names(value: Any, name: str) -> tuple[tuple[str, str], ...]:
 
 
 def _checkpoints(value: Any, name: str) -> tuple[int, ...]:
-    """Steps that grow, as those of a curve do."""
+    """The checkpoints of a curve, which must grow."""
     if not isinstance(value, list) or not all(type(step) is int and 0 < step <= MOST_STEPS for step in value):
         raise _refused(name)
     if any(after <= before for before, after in itertools.pairwise(value)):

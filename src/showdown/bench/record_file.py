@@ -35,7 +35,7 @@ def to_bytes(data: dict[str, Any]) -> bytes:
 
 
 def read_fields(path: Path) -> dict[str, Any]:
-    """All fields of a record's file, those of later versions too. NotARecord says why not; FileNotFoundError as is."""
+    """All fields of a record's file, those of later versions too. Raises NotARecord, or FileNotFoundError."""
     try:
         content = read_plain(path, MOST_BYTES)
     except FileNotFoundError:
@@ -60,12 +60,12 @@ def _no_number(name: str) -> NoReturn:
 
 
 def read_file(path: Path) -> Record:
-    """The record in a file, checked as far as it can be; NotARecord, or FileNotFoundError."""
+    """The record in a file, checked as far as it can be. Raises NotARecord, or FileNotFoundError."""
     return checked(read_fields(path), path.stem)
 
 
 def checked(data: dict[str, Any], cell_hash: str) -> Record:
-    """The record of the cell that a file's name stands for, or NotARecord."""
+    """The record of the cell that a file's name stands for. Raises NotARecord where it is another's or damaged."""
     record = read_record(data)
     if "checksum" in data:
         if data["checksum"] != sealed(data)["checksum"]:

@@ -14,7 +14,7 @@ from showdown.bench.plan import Planned
 
 
 def divided(planned: list[Planned], shards: int) -> list[list[Planned]]:
-    """Every cell in one of the shards, each in the order of the plan. The longest cell goes to the least loaded."""
+    """The cells of each shard, in the order of the plan. The longest cell goes to the shard with the least work."""
     if shards < 1:
         raise UsageError(f"a plan has at least one shard, not {shards}")
     seconds = {item.cell.hash: rough_seconds(item.cell) for item in planned}

@@ -1,13 +1,13 @@
-"""The store: a folder of immutable cells, each a JSON record and, when it is done, a Parquet table of its trials.
+"""The store: a folder of cells, each a JSON record and, when it is done, a Parquet table of its trials.
 
     DIR/cells/HASH.json      status, configuration, versions, hardware, seconds, diagnostics of the policy (the largest
                              of its trials), checksums: the record that makes a cell exist
     DIR/cells/HASH.parquet   one row per trial: the metrics, action counts, the curve at the checkpoints
 
 Both are written under a temporary name and renamed, the table first, so a reader or a second writer never sees half a
-cell. Only `done` counts as stored; every other status is kept, with its reason, and tried again. Processes that write
-to one store claim the cells they play, and add names to a record one at a time, by locks that end with their process.
-Readers check what they read; see `reader.py`.
+cell. Only `done` counts as stored: its numbers stay, unless it is damaged and played again. Every other status is kept,
+with its reason, and tried again. Processes that write to one store claim the cells they play, and add names to a record
+one at a time, by locks that end with their process. Readers check what they read; see `reader.py`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from showdown.basics.errors import ShowdownError, UsageError
-from showdown.basics.files import TEMPORARY, sweep, write_atomically, write_together
+from showdown.basics.files import LOCK, TEMPORARY, locked, remove_free_locks, sweep, write_atomically, write_together
 from showdown.bench import record_file, table_file
 from showdown.bench.cell import Cell
-from showdown.bench.locks import LOCK, locked, remove_free_locks
 from showdown.bench.reader import Reader
 from showdown.bench.record import About, NotARecord, Record
 from showdown.bench.table_file import NotATable
@@ -44,7 +43,7 @@ class CellFiles(NamedTuple):
 
 class Store(Reader):
     def prepare(self) -> None:
-        """Find out whether anything can be kept here, before hours are spent; clear what killed writers left."""
+        """Check that this folder can be written to, before hours are spent; clear what killed writers left."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -59,7 +58,7 @@ class Store(Reader):
         remove_free_locks(self.folder)
 
     def require_space(self, cell: Cell) -> None:
-        """Notice a full disk before a cell is played rather than after."""
+        """Raise ShowdownError if the disk is too full for this cell, before it is played."""
         needed = SPARE_BYTES + 2 * cell.trials * _BYTES_PER_TRIAL
         free = shutil.disk_usage(self.folder).free
         if free < needed:
@@ -94,7 +93,7 @@ class Store(Reader):
         self._write(cell, names, {"status": status, "reason": reason, **about}, None)
 
     def _write(self, cell: Cell, names: Names, fields: dict[str, Any], table: bytes | None) -> None:
-        """Under a lock, since names are added to those that the stored record has."""
+        """Write a cell's files, under a lock, since names are added to those of the stored record."""
         path = self._path(cell.hash, ".json")
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -108,7 +107,7 @@ class Store(Reader):
             raise ShowdownError(f"cannot write to {self.directory}: {error.strerror or error}") from None
 
     def files_of(self, cell_hash: str) -> CellFiles | None:
-        """Of a done cell, both checked against their checksums; None if there is none."""
+        """Both files of a done cell, checked against their checksums; None if there is no such cell."""
         record = self.read_record(self._path(cell_hash, ".json"))
         table = self._table_bytes(record) if record is not None and record.is_done else None
         if record is None or table is None:
@@ -118,7 +117,7 @@ class Store(Reader):
         )
 
     def adopt(self, files: CellFiles) -> bool:
-        """Store a cell that was played elsewhere; whether that changed anything. Raises NotARecord or NotATable.
+        """Store a cell that was played elsewhere; return whether that changed anything. Raises NotARecord or NotATable.
 
         A done cell that is here already stays as it is and gets the names of the other; nothing replaces it.
         """

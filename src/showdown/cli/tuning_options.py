@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from showdown.cli.engine_options import chosen_engine, chosen_limits
+from showdown.cli.run_options import chosen_engine, chosen_limits
 
 if TYPE_CHECKING:
-    from showdown.tuning.population import Player
+    from showdown.tuning.play_candidates import PlayCells
 
 Objective = Annotated[str, typer.Option(help="What counts: cumulative or simple regret, or reward.")]
 Budget = Annotated[str, typer.Option(help="Candidates, or the time spent playing them: 200, 90s, 10m, 2h.")]
@@ -32,11 +32,11 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON."
 
 def chosen_player(
     engine: str | None, processes: int | None, address: str | None, load: list[Path] | None
-) -> Player | None:
+) -> PlayCells | None:
     """None: populations, in this process."""
     if engine is None and processes in (None, 1) and address is None:
         return None
-    from showdown.tuning.by_engine import by_engine
+    from showdown.tuning.play_candidates import by_engine
 
     name, count = chosen_engine(engine, processes)
     return by_engine(name, chosen_limits(name, count, None, None, load, address, None, None))

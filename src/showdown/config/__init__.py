@@ -5,9 +5,9 @@ Two configurations that differ only in floats therefore share one compiled progr
 which values it allows and where to search for a good one.
 """
 
-from showdown.config.base import Configuration
 from showdown.config.checks import (
     Check,
+    Configuration,
     at_least,
     between,
     check_fields,
@@ -20,11 +20,9 @@ from showdown.config.checks import (
     strictly_between,
 )
 from showdown.config.kinds import config, is_config
-from showdown.config.overrides import override
-from showdown.config.params import param, required
+from showdown.config.nested import Parameter, all_fields, core, layers, override, parameters, shrunk
+from showdown.config.params import Range, choices, integers, linear, log, param, required
 from showdown.config.plain_data import canonical, from_json, to_json
-from showdown.config.ranges import Range, choices, integers, linear, log
-from showdown.config.walk import Parameter, all_fields, core, layers, parameters, shrunk
 
 __all__ = [
     "Check",

@@ -1,19 +1,21 @@
-"""Which values a field allows: each check is one sentence, run by `check_fields` on every field of a configuration."""
+"""Which values a field allows: each check is one sentence, run by `check_fields` on every field of a configuration.
+
+`Configuration` is the base of what may be nested under an abstract type: policies, problems, beliefs.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import jax
 import numpy as np
 
 from showdown.basics.errors import UsageError
 from showdown.config import float32
-from showdown.config.hints import hints_of, is_tuple, literals, options
-from showdown.config.kinds import is_config
+from showdown.config.kinds import hints_of, is_config, is_tuple, literals, options
 from showdown.config.params import param_of
 
 
@@ -45,7 +47,7 @@ def at_least(least: float, why: str = "") -> Check:
 
 
 def between(low: float, high: float, why: str = "") -> Check:
-    """Both ends allowed."""
+    """A check that a value lies between two numbers, both allowed."""
     reason = f" ({why})" if why else ""
     return Check(lambda value: low <= value <= high, f"must lie between {low} and {high}{reason}, not {{value}}")
 
@@ -63,7 +65,7 @@ def check_fields(value: Any) -> None:
         item = getattr(value, field.name)
         for nested in item if isinstance(item, tuple) else (item,):
             if is_config(nested):
-                getattr(nested, "check", lambda nested=nested: check_fields(nested))()
+                nested.check() if isinstance(nested, Configuration) else check_fields(nested)
 
 
 def _check_field(field: dataclasses.Field[Any], item: Any, hint: Any) -> None:
@@ -82,7 +84,7 @@ def _check_field(field: dataclasses.Field[Any], item: Any, hint: Any) -> None:
 
 
 def _parts(item: Any) -> Iterator[Any]:
-    """The values to check: members of a tuple or an array one by one; nothing of what a transformation put there."""
+    """The values to check, members of tuples and arrays one by one; JAX's tracers are left out."""
     if isinstance(item, tuple):
         for member in item:
             yield from _parts(member)
@@ -99,3 +101,18 @@ def _apply(check: Check, name: str, value: Any) -> None:
     if not check.accepts(used):
         sentence = check.sentence.format(value=float32.shown(value))
         raise UsageError(f"{name} {sentence}, which is {used} in the float32 it is used in")
+
+
+class Configuration:
+    """Subclasses are decorated with `@config`; a field whose hint is an abstract subclass holds a configuration."""
+
+    numerics: ClassVar[int] = 1  # bump when a fix moves numbers: older cells are then not reused
+    reference: ClassVar[str] = ""  # where the method or the problem comes from
+
+    def check(self) -> None:
+        """Raise UsageError if the fields make no sense; a subclass adds what concerns several fields together."""
+        check_fields(self)
+
+    def resolve(self) -> Self:
+        """The same with fields filled in that follow from others, such as the checksum of a file."""
+        return self

@@ -9,8 +9,7 @@ from typing import Any
 from showdown.basics.errors import UsageError
 from showdown.basics.text import LONGEST_SPELLING, check_name
 from showdown.config import float32
-from showdown.config.hints import is_tuple, literals, member_hints, options
-from showdown.config.kinds import is_config, is_config_class
+from showdown.config.kinds import is_config, is_config_class, is_tuple, literals, member_hints, options
 
 _NO = object()
 _WORDS = {"true": True, "false": False, "none": None}

@@ -1,16 +1,71 @@
-"""`@config`: makes a class a frozen dataclass and a PyTree, and remembers it by name for reading JSON."""
+"""`@config`: makes a class a frozen dataclass and a PyTree, and remembers it by name for reading JSON.
+
+What a field is follows from its type hint: its alternatives, and what a tuple holds.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import types
+import typing
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any, TypeVar, dataclass_transform
 
 import jax
 
 from showdown.basics.errors import UsageError
 from showdown.config import float32
-from showdown.config.hints import hints_of, holds, is_tuple, member_hints, options
+
+
+def hints_of(cls: Any) -> dict[str, Any]:
+    """The hint of every field of a class."""
+    return _cached_hints(cls)  # mypy takes no class for hashable, hence two functions
+
+
+@cache
+def _cached_hints(cls: Any) -> dict[str, Any]:
+    return typing.get_type_hints(cls)
+
+
+def options(hint: Any) -> tuple[Any, ...]:
+    """The alternatives of a union (`float | None`); any other hint is its own only alternative."""
+    if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
+        return typing.get_args(hint)
+    return (hint,)
+
+
+def is_tuple(option: Any) -> bool:
+    return (typing.get_origin(option) or option) is tuple
+
+
+def member_hints(option: Any, length: int) -> tuple[Any, ...] | None:
+    """The hint of each member of a tuple of that length; None where the tuple may not have that length."""
+    inner = typing.get_args(option)
+    if not inner:  # a bare `tuple`
+        return (Any,) * length
+    if len(inner) == 2 and inner[1] is Ellipsis:
+        return (inner[0],) * length
+    return inner if len(inner) == length else None
+
+
+def holds(hint: Any, wanted: Callable[[Any], bool]) -> bool:
+    """Whether an alternative of `hint`, or a member of a tuple among them, is `wanted`."""
+    return any(
+        wanted(option) or (is_tuple(option) and any(holds(inner, wanted) for inner in typing.get_args(option)))
+        for option in options(hint)
+    )
+
+
+def literals(hint: Any) -> tuple[Any, ...]:
+    """The values that a `Literal` among the alternatives names."""
+    return tuple(
+        value
+        for option in options(hint)
+        if typing.get_origin(option) is typing.Literal
+        for value in typing.get_args(option)
+    )
+
 
 T = TypeVar("T")
 
@@ -96,7 +151,7 @@ def _convert_on_construction(cls: type) -> None:
 
 
 def _converted(name: str, item: Any, hint: Any) -> Any:
-    """Only Python's own ints change: JAX rebuilds configurations around tracers, arrays and sentinels of its own."""
+    """`item` with ints as floats where the hint wants those. Arrays, tracers and the like of JAX stay as they are."""
     if type(item) is int:
         allowed = options(hint)
         return float32.as_float(name, item) if float in allowed and int not in allowed else item

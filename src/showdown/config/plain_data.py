@@ -11,8 +11,7 @@ from typing import Any
 
 from showdown.basics.errors import UsageError
 from showdown.config.coerce import is_known, typed
-from showdown.config.hints import hints_of
-from showdown.config.kinds import RESERVED, is_config, kinds
+from showdown.config.kinds import RESERVED, hints_of, is_config, kinds
 
 
 def to_json(value: Any, *, numerics: bool = False) -> dict[str, Any]:
@@ -40,7 +39,7 @@ def _plain(item: Any, numerics: bool) -> Any:
 
 
 def _source_hash(cls: type) -> str:
-    """Of the file an outside class is defined in: its author edits it and should not see numbers of an older text."""
+    """The hash of the file that an outside class is defined in, so that an edit of it never shows older numbers."""
     try:
         source = Path(inspect.getsourcefile(cls) or "").read_bytes()
     except (OSError, TypeError):  # typed at a prompt

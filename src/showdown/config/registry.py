@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Entry(Generic[T]):
+class Registered(Generic[T]):
     name: str
     value: T
     base: str | None = None  # the preset this one is a variation of
@@ -40,7 +40,7 @@ class Registry(Generic[T]):
     def __init__(self, noun: str) -> None:
         self.noun = noun
         registries.setdefault(noun, self)
-        self._entries: dict[str, Entry[T]] = {}
+        self._entries: dict[str, Registered[T]] = {}
         self._wrappers: dict[str, Callable[[T], T]] = {}
         self._plugins_loaded = False
 
@@ -55,7 +55,7 @@ class Registry(Generic[T]):
         known = self._entries.get(name)
         if known is not None and known.value != value:
             raise UsageError(f"two different {self.noun} presets are called {name!r}")
-        self._entries[name] = Entry(name, value, base)
+        self._entries[name] = Registered(name, value, base)
         return value
 
     def add_wrapper(self, name: str, wrap: Callable[[T], T]) -> None:
@@ -66,7 +66,7 @@ class Registry(Generic[T]):
         self._load_plugins()
         return list(self._wrappers)
 
-    def entry(self, name: str) -> Entry[T]:
+    def entry(self, name: str) -> Registered[T]:
         self._load_plugins()
         if name not in self._entries:
             raise UsageError(f"no {self.noun} is called {name!r}{self._near(name)}")
@@ -75,7 +75,7 @@ class Registry(Generic[T]):
     def get(self, text: str) -> T:
         """The preset called `text`, which may carry overrides: `wheel[delta=0.8]`; a preset itself is taken as it is.
 
-        A configuration whose fields follow from others (a file's content) has a method `resolve` that fills them in.
+        `Configuration.resolve` fills in fields that follow from others.
         """
         preset, *around = split_outside_brackets(text, "/")
         name, changes = parse_name(preset)
@@ -93,12 +93,9 @@ class Registry(Generic[T]):
         if not changes and not always:
             return value
         value = override(value, changes, name)
-        resolve = getattr(value, "resolve", None)
-        if resolve is not None:
-            value = resolve()
-        check = getattr(value, "check", None)
-        if check is not None:
-            check()
+        if isinstance(value, Configuration):
+            value = value.resolve()
+            value.check()
         return value
 
     def name_of(self, value: T) -> str | None:
@@ -110,7 +107,7 @@ class Registry(Generic[T]):
         self._load_plugins()
         return list(self._entries)
 
-    def __iter__(self) -> Iterator[Entry[T]]:
+    def __iter__(self) -> Iterator[Registered[T]]:
         self._load_plugins()
         return iter(list(self._entries.values()))
 

@@ -20,8 +20,7 @@ from showdown.basics.errors import UsageError
 from showdown.data.choose_columns import find_column, find_columns
 from showdown.data.column_rules import Rule
 from showdown.data.encode_column import Column, Encoded, encode
-from showdown.data.payoffs import classes_of, payoffs_of, rewards_of
-from showdown.data.reward_precision import in_float32
+from showdown.data.payoffs import classes_of, in_float32, payoffs_of, rewards_of
 from showdown.data.table_warnings import warnings_of
 
 

@@ -20,7 +20,7 @@ import pandas as pd
 
 from showdown.data.column_values import dates_in, days_since, number_text, numbers_in
 from showdown.data.encode_counts import EncodeCounts
-from showdown.data.missing_text import MISSING
+from showdown.data.formats import MISSING
 from showdown.data.written_values import read_number
 
 FARTHEST = 1e18  # deviations from the mean; a number beyond counts as missing, as an infinite one does
@@ -41,7 +41,7 @@ class NumberRule:
 
     @classmethod
     def fit(cls, name: str, values: np.ndarray, first: str = "", writing: str = "") -> NumberRule:
-        """`values` holds at least one finite number."""
+        """The rule that fits `values`, which hold at least one finite number."""
         missing = ~np.isfinite(values)
         present = values[~missing]
         median, some_missing = float(np.median(present)), bool(missing.any())

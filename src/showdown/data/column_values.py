@@ -71,7 +71,7 @@ def written_numbers(series: pd.Series, writing: str) -> np.ndarray:
 
 
 def numbers_of(series: pd.Series) -> np.ndarray | None:
-    """As `as_numbers`, and where every value is written as money, a percentage or with thousands, those too."""
+    """The numbers of a column, also where all of it is written as money, percentages or with thousands; else None."""
     writing = writing_of(series)
     return written_numbers(series, writing) if writing and writing not in (*DATES, TIME) else as_numbers(series)
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from showdown.basics.errors import UsageError
 from showdown.data.find_header import COMMENT, count_comment_lines, fits_as_row, has_header
-from showdown.data.missing_text import MISSING
+from showdown.data.formats import MISSING
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +39,7 @@ class Dialect(NamedTuple):
     header_above: bool = False  # whether the last of those is the header
 
     def in_words(self) -> str:
-        """In words, for a person."""
+        """The dialect in words, for a person."""
         header = "with a header" if self.named else "without a header"
         if self.header and not self.named:
             header += ", the first line left out because it does not fit the columns"
@@ -73,7 +73,7 @@ def sniff(sample: str, delimiter: DelimiterName = "auto", header: Header = "auto
 
 
 def _sniff(sample: str, delimiter: DelimiterName, header: Header) -> Dialect:
-    """The same for text without comment lines above it."""
+    """How `sample` is written, where no comment lines stand above it."""
     chosen = _delimiter(sample) if delimiter == "auto" else delimiter
     rows = _rows(sample, chosen)
     width = _width(rows)

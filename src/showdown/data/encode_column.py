@@ -51,7 +51,7 @@ class Encoded(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """Of its context coordinates."""
+        """The names of its context coordinates."""
         return self.rule.names if self.rule else []
 
 

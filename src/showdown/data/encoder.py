@@ -210,7 +210,7 @@ class Encoder:
 
 
 def _check_cell(column: str, value: Any) -> None:
-    """A text among numbers may be a missing value; a list or the like is a mistake of the caller's program."""
+    """Raise UsageError for a list or the like in a row: a mistake of the caller's program, not a missing value."""
     if isinstance(value, _CONTAINERS):
         kind = "an object" if isinstance(value, Mapping) else "a list"
         raise UsageError(f"the row holds {kind} in the column {column!r}; give a number, text, a date or None")

@@ -19,9 +19,8 @@ from pathlib import Path
 from showdown.basics.errors import MissingDataError
 from showdown.basics.text import one_line
 from showdown.data import verify
-from showdown.data.catalogue import DataFile, Dataset, dataset
+from showdown.data.catalogue import FOLDER_VARIABLE, DataFile, Dataset, dataset, find, folders
 from showdown.data.download import Bounds, Progress, download
-from showdown.data.locate import FOLDER_VARIABLE, find, folders
 from showdown.data.unpack import Unusable, chunks, most_bytes, unpacked
 
 TIMEOUT = 30.0  # seconds without an answer from the server
@@ -74,7 +73,7 @@ def _is_right(path: Path, file: DataFile) -> bool:
 
 
 def _fetch_file(entry: Dataset, file: DataFile, target: Path, get: _Getter) -> Fetched:
-    """From the first mirror that has it. Where all fail, those that may recover are asked again after a pause."""
+    """Fetch a file from the first mirror that has it. If all fail, those that may recover are asked again later."""
     failures: dict[str, Unusable] = {}
     for pause in PAUSES:
         time.sleep(pause)

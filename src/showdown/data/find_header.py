@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 
-from showdown.data.missing_text import MISSING
+from showdown.data.formats import MISSING
 
 COMMENT = "#"
 

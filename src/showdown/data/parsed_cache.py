@@ -16,11 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from showdown.basics.errors import MissingDataError
-from showdown.basics.files import read_plain, sweep, write_together
-from showdown.basics.folders import cache_folder
+from showdown.basics.files import cache_folder, read_plain, sweep, write_together
 from showdown.data import verify
-from showdown.data.catalogue import Dataset, dataset
-from showdown.data.locate import named_folder, require
+from showdown.data.catalogue import Dataset, dataset, named_folder, require
 from showdown.data.unpack import Unusable, unpacked
 
 CHECKSUM_BYTES = 32
@@ -61,7 +59,7 @@ def _parse(dataset: Dataset, parse: Parse, data_dir: Path | None) -> Arrays:
 
 
 def _read(path: Path) -> Arrays | None:
-    """None if it is missing or damaged: it is made again."""
+    """The cached arrays; None if the file is missing or damaged, and is to be made again."""
     try:
         content = memoryview(read_plain(path, MOST_BYTES))
     except OSError:

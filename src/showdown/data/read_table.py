@@ -16,8 +16,7 @@ import pandas as pd
 
 from showdown.basics.errors import UsageError
 from showdown.data import delimited
-from showdown.data.file_format import BinaryFormat
-from showdown.data.formats import binary_format, formats, text_format
+from showdown.data.formats import BinaryFormat, binary_format, formats, text_format
 
 SAMPLE_BYTES = 1 << 18
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f]")  # bytes that text does not hold

@@ -74,7 +74,7 @@ def _wide(dims: int, rows: int) -> Iterator[str]:
 
 
 def _spellings(where: str, names: Iterable[str]) -> Iterator[str]:
-    """Names that differ by upper case or spaces alone."""
+    """A warning for each group of names that differ by upper case or spaces alone."""
     alike: dict[str, list[str]] = defaultdict(list)
     for name in names:
         alike["".join(name.split()).casefold()].append(name)

@@ -3,6 +3,9 @@
 What a file is, is read from its first bytes, never from its name: mirrors pack differently, and rename. Everything is
 unpacked while it is read, and no layer may hold more than `most_bytes`: a small file that unpacks to gigabytes is
 stopped there, in memory and on the disk.
+
+Unix compress (`.Z`) is LZW with codes of 9 to 16 bits, the lowest bits first. Codes come in groups of eight, which fill
+as many bytes as a code has bits; where the width changes, or the table is cleared, the rest of the group is skipped.
 """
 
 from __future__ import annotations
@@ -17,9 +20,62 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import BinaryIO, TypeVar, cast
 
-from showdown.data.catalogue import DataFile
-from showdown.data.locate import names_of
-from showdown.data.unix_compress import decompressed
+from showdown.data.catalogue import DataFile, names_of
+
+CLEAR = 256
+PIECE = 1 << 16
+
+
+class NotCompress(ValueError):
+    """The file is no Unix compress file. The text says what is wrong with it."""
+
+
+def decompressed(read: Callable[[int], bytes]) -> Iterator[bytes]:
+    """The content in pieces of about `PIECE` bytes; `read` gives the packed bytes."""
+    header = read(3)
+    widest = header[2] & 0x1F if len(header) == 3 else 0
+    if not 9 <= widest <= 16 or header[:2] != b"\x1f\x9d" or header[2] & 0x60:
+        raise NotCompress("not the beginning of a file of Unix compress")
+    widest = max(widest, 10)  # compress itself reads 9 as 10
+    clears = bool(header[2] & 0x80)
+    # what code `entry` stands for: what prefix[entry] stands for, and then the byte suffix[entry]
+    prefix, suffix = [0] * (1 << widest), bytearray(1 << widest)
+    empty = CLEAR if clears else 255
+    last, bits, previous, first = empty, 9, -1, 0  # `last` entry of the table; `first` byte of the previous code
+    out = bytearray()
+    while group := read(bits):
+        number, whole = int.from_bytes(group, "little"), len(group) * 8 // bits
+        if len(group) < bits and len(group) * 8 - whole * bits >= 8:
+            raise NotCompress("it ends within a code")
+        for place in range(whole):
+            code = number >> place * bits & (1 << bits) - 1
+            if code == CLEAR and clears:
+                last, bits, previous = empty, 9, -1
+                break
+            if code > (last + 1 if previous >= 0 else 255):
+                raise NotCompress("a code that does not exist yet")
+            word, at = bytearray(), code
+            if code > last:  # the entry that this very code makes: the previous one and its own first byte
+                word.append(first)
+                at = previous
+            while at > 255:
+                word.append(suffix[at])
+                at = prefix[at]
+            word.append(at)
+            first = at
+            out += word[::-1]
+            if previous >= 0 and last < (1 << widest) - 1:
+                last += 1
+                prefix[last], suffix[last] = previous, first
+            previous = code
+            if len(out) >= PIECE:
+                yield bytes(out)
+                out.clear()
+            if last >= (1 << bits) - 1 and bits < widest:
+                bits += 1
+                break
+    yield bytes(out)
+
 
 T = TypeVar("T")
 
@@ -100,7 +156,7 @@ def _bounded(read: Callable[[int], bytes], file: DataFile, step: int = _STEP) ->
 
 
 def _translated(action: Callable[[], T]) -> T:
-    """Unpackers raise whatever a broken file makes them stumble over; only errors of this machine's disk go on."""
+    """The answer of an unpacker. What a broken file makes it raise becomes `Unusable`; errors of this disk go on."""
     try:
         return action()
     except Unusable:
@@ -112,7 +168,7 @@ def _translated(action: Callable[[], T]) -> T:
 
 
 def _seekable(stream: BinaryIO, stack: ExitStack) -> BinaryIO:
-    """A zip is read from its end, and a packed layer only from its beginning."""
+    """A stream that can be read from its end, as a zip must be; a packed layer is written to a file for that."""
     whole = stack.enter_context(tempfile.SpooledTemporaryFile(IN_MEMORY))  # noqa: SIM115
     shutil.copyfileobj(stream, whole)
     whole.seek(0)

@@ -9,7 +9,7 @@ import hashlib
 from pathlib import Path
 
 from showdown.basics.errors import MissingDataError
-from showdown.basics.folders import cache_folder
+from showdown.basics.files import cache_folder
 from showdown.data.catalogue import DataFile, Dataset
 from showdown.data.unpack import Unusable, chunks, unpacked
 

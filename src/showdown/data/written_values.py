@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from showdown.data.missing_text import MISSING
+from showdown.data.formats import MISSING
 
 DAY_FIRST, MONTH_FIRST, YEAR_FIRST = "day/month/year", "month/day/year", "year/month/day"
 UNCLEAR_DAY_FIRST = "day/month/year (unclear)"  # no day above 12 decides it
@@ -85,7 +85,7 @@ def read_date(value: Any, writing: str) -> pd.Timestamp | None:
 
 
 def example(writing: str) -> str:
-    """For a person: what the column was taken for, where that is not clear from the name of its kind."""
+    """What a column was taken for, in words, where that is not clear from the name of its kind."""
     if writing == UNCLEAR_DAY_FIRST:
         return "day first: 03/04/2020 is 3 April (no value shows which comes first)"
     if writing == TIME:

@@ -11,15 +11,13 @@ import pandas as pd
 
 from showdown.basics.errors import UsageError
 from showdown.data.bandit_table import as_bandit_table
-from showdown.data.choose_columns import find_column, find_columns
+from showdown.data.choose_columns import find_column, find_columns, likely_columns
 from showdown.data.column_values import as_dates, as_numbers, categories
 from showdown.data.delimited import DelimiterName, Header
 from showdown.data.encoder import Encoder
 from showdown.data.in_memory import as_frame
-from showdown.data.payoffs import rewards_of
+from showdown.data.payoffs import logged_in_float32, rewards_of
 from showdown.data.read_table import read_table
-from showdown.data.recognise_log import likely_columns
-from showdown.data.reward_precision import logged_in_float32
 from showdown.logged.available import available_actions
 from showdown.logged.log import Log
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import jax
 
 from showdown.basics.errors import TooLargeError
-from showdown.machine.cores import cores
+from showdown.machine.resources import cores
 from showdown.play import memory
 from showdown.play.accumulator import Accumulator
 from showdown.play.memory import readable, tree_bytes, trials_that_fit

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import jax
 from jax.stages import Compiled, Lowered
 
-from showdown.machine.cores import cores
+from showdown.machine.resources import cores
 
 
 @dataclass(frozen=True)

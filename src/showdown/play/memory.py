@@ -10,7 +10,7 @@ import jax
 
 from showdown.basics.errors import TooLargeError
 from showdown.config import core
-from showdown.machine.host_memory import host_free_bytes
+from showdown.machine.resources import host_free_bytes
 from showdown.protocol.policy import Policy
 from showdown.protocol.problem import ProblemSpec
 from showdown.tricks.threefry import shape_of_keys

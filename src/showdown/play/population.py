@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from showdown.basics.errors import DivergedError, TooLargeError, UsageError
-from showdown.machine.cores import cores
+from showdown.machine.resources import cores
 from showdown.play import memory
 from showdown.play.accumulator import Accumulator, check_valid, divergence
 from showdown.play.batch_size import equal, policies_that_fit

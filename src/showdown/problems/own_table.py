@@ -159,8 +159,7 @@ def _filled(asked: Table, found: BanditTable) -> Table:
 
 def _playable(frame: pd.DataFrame, **options: Any) -> BanditTable:
     from showdown.data.bandit_table import as_bandit_table
-    from showdown.data.choose_columns import possible_labels
-    from showdown.data.recognise_log import log_played_as_labels
+    from showdown.data.choose_columns import log_played_as_labels, possible_labels
 
     if not options["rewards"]:
         log = log_played_as_labels(frame, options["label"], options["ignore"], options["keep"])

@@ -1,18 +1,54 @@
-"""What a recommendation says: which method to use and why, in the units of the data, as text and as JSON."""
+"""What a recommendation says: which method to use and why, what it costs in use, and the file that makes the agent."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import shlex
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import jax
+import numpy as np
+
+from showdown.agent import Agent
 from showdown.analysis.summary import BASELINE
 from showdown.analysis.verdict import Rival, Verdict
+from showdown.config import to_json
+from showdown.data.encoder import Encoder
 from showdown.metrics import COMMONEST
+from showdown.play import block
+from showdown.policies import policies
+from showdown.problems.own_table import Table
+from showdown.protocol.policy import Policy
+from showdown.protocol.problem import ProblemSpec
 from showdown.recommendation.board import NO_ROOM, OUT_OF_TIME, Standing
-from showdown.recommendation.measure import Cost
+from showdown.report import write_file
+
+DECISIONS = 200  # that are timed
+FIRST = 10  # that are not: the first one compiles
+
+
+@dataclass(frozen=True)
+class Cost:
+    decide_seconds: float  # median of one decision
+    state_bytes: int  # of what is learnt; policies that train on the past keep that too
+
+
+def cost_of(policy: Policy, spec: ProblemSpec) -> Cost:
+    """The cost of a policy, measured in this process on an agent that knows nothing yet."""
+    agent = Agent(policy, context_dim=spec.context_dim, num_actions=spec.num_actions)
+    contexts = np.random.default_rng(0).standard_normal((FIRST + DECISIONS, spec.context_dim)).astype(np.float32)
+    taken = []
+    for context in contexts:
+        began = time.perf_counter()
+        agent.choose(context)
+        taken.append(time.perf_counter() - began)
+    state = jax.eval_shape(lambda key: block.init(policy, key, spec), jax.random.key(0))
+    size = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(state))
+    return Cost(float(np.median(taken[FIRST:])), int(size))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +73,7 @@ class Recommendation:
 
     @property
     def lines(self) -> list[str]:
-        """All of it, for a terminal."""
+        """All lines of the answer, for a terminal."""
         files = [f"page: {self.page}"] if self.page else []
         if self.agent_file:
             files += [f"agent: {self.agent_file}", f"serve it: showdown serve {shlex.quote(str(self.agent_file))}"]
@@ -74,7 +110,7 @@ class Recommendation:
         return [one for one in self.standings if not one.trials]
 
     def _not_judged(self) -> list[str]:
-        """Every method without a result by name, why, and those with fewer trials than the others."""
+        """Lines that name every method without a result and why, and those with fewer trials than the others."""
         lines = [f"not played: {one.policy} {_why(one)}" for one in self._unplayed()]
         most = max((one.trials for one in self.standings if one.policy != BASELINE), default=0)
         cut = [
@@ -136,3 +172,27 @@ def _duration(seconds: float) -> str:
 
 def _size(count: int) -> str:
     return f"{count / 1000:.3g} kB" if count < 1_000_000 else f"{count / 1e6:.3g} MB"
+
+
+FORMAT = 1
+
+
+def agent_description(policy: str, problem: Table) -> dict[str, Any]:
+    """Everything that `Agent` and `Encoder.from_json` need, as plain data, and where it comes from."""
+    encoder = Encoder.for_problem(problem)
+    spec = problem.spec(problem.load())
+    options = {name: value for name, value in to_json(problem).items() if name not in ("kind", "horizon") and value}
+    return {
+        "format": FORMAT,
+        "policy": policy,
+        "configuration": to_json(policies.get(policy)),
+        "context_dim": spec.context_dim,
+        "num_actions": spec.num_actions,
+        "data": options,
+        "encoder": encoder.to_json(),
+    }
+
+
+def write_agent_file(policy: str, problem: Table, path: Path) -> Path:
+    write_file(path, json.dumps(agent_description(policy, problem), indent=2, ensure_ascii=False).encode())
+    return path

@@ -36,7 +36,7 @@ class Board:
     verdict: Verdict | None = None  # of what is finished
 
     def best_first(self) -> list[Standing]:
-        """Those with a number from the best on, then the others in the order they are played: the cheapest first."""
+        """All standings: those with a number, the best first, then the others in the order they are played."""
         sign = -1 if self.larger_is_better else 1
         return sorted(self.standings.values(), key=lambda one: (one.value is None, sign * (one.value or 0.0)))
 

@@ -1,12 +1,23 @@
-"""How long a recommendation may take: `90s`, `2m`, `1h`, and what is left of it."""
+"""How long a recommendation may take, how busy this machine is, and which cells end in time.
+
+Compiling is most of a short budget, and a Council's program takes ten times as long to compile as a linear one. So a
+method that would not end in time is not begun, and the cheap ones come first.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import heapq
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from showdown.basics.errors import UsageError
+from showdown.bench.cell import Cell
+from showdown.bench.estimate import parts_of_each
+from showdown.bench.store import Store
+from showdown.problems.own_table import Table
 
 DEFAULT = "5m"
 # For measuring decisions and drawing the page: a tenth, but at least some seconds, and more on a busy machine.
@@ -22,9 +33,9 @@ def seconds_of(text: str) -> float:
 
 
 @dataclass(frozen=True)
-class Budget:
+class TimeBudget:
     seconds: float
-    crowding: float = 1.0  # how many times slower than an idle machine this one is
+    slowdown: float = 1.0  # how many times slower than an idle machine this one is
     began: float = field(default_factory=time.monotonic)
 
     @property
@@ -33,6 +44,104 @@ class Budget:
 
     @property
     def left(self) -> float:
-        """For playing."""
-        reserved = max(RESERVED * self.seconds, RESERVED_SECONDS * self.crowding)
+        """Seconds left for playing."""
+        reserved = max(RESERVED * self.seconds, RESERVED_SECONDS * self.slowdown)
         return self.seconds - min(reserved, MOST_RESERVED * self.seconds) - self.elapsed
+
+
+PROBE_SECONDS = 0.2
+_BLOCK = bytes(1 << 20)  # hashing a megabyte releases Python's lock
+
+
+def slowdown(threads: int) -> float:
+    """How many times longer `threads` busy threads take here than if each had a core to itself; at least 1."""
+    end = time.monotonic() + PROBE_SECONDS
+    began, used = time.perf_counter(), time.process_time()
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(lambda _: _hash_until(end), range(threads)))
+    elapsed, used = time.perf_counter() - began, time.process_time() - used
+    return max(1.0, elapsed * threads / max(used, 1e-9))
+
+
+def _hash_until(end: float) -> None:
+    while time.monotonic() < end:
+        hashlib.sha256(_BLOCK).digest()
+
+
+START_SECONDS = 4.0  # a new process, and to load a program that was compiled before
+CHEAP_SECONDS = 8.0  # a cell that takes less is not worth a process of its own
+FIRST_ROUND = 0.5  # of the time left after compiling, that the first round may take; else trials are shortened
+WORTH_A_METHOD = 2.0  # times as many steps
+SHORTEST = 1000  # steps that trials are not shortened below
+
+
+@dataclass
+class Forecast:
+    store: Store
+    processes: int
+    slowdown: float = 1.0  # how many times slower than an idle machine this one is
+    pace: dict[str, float] = field(default_factory=dict)  # policy to seconds per trial, as measured since it began
+    here: set[str] = field(default_factory=set)  # policies whose programs this process holds
+    _done: dict[str, bool] = field(default_factory=dict)  # by hash: whether the store holds the cell
+    _parts: dict[str, tuple[float, float]] = field(default_factory=dict)  # by hash: seconds to compile and to play
+
+    def is_done(self, cell: Cell) -> bool:
+        """Whether the store holds the cell. It is asked once for each cell: engines ask again before they play."""
+        if cell.hash not in self._done:
+            self._done[cell.hash] = self.store.is_done(cell.hash)
+        return self._done[cell.hash]
+
+    def parts(self, cells: list[Cell]) -> list[tuple[float, float]]:
+        """Seconds to compile and to play each cell on an idle machine. The cost model is built once for all of them."""
+        new = [cell for cell in cells if cell.hash not in self._parts]
+        if new:
+            self._parts.update(zip([cell.hash for cell in new], parts_of_each(new, self.store), strict=True))
+        return [self._parts[cell.hash] for cell in cells]
+
+    def seconds(self, cell: Cell) -> float:
+        if self.is_done(cell):
+            return 0.0
+        if cell.policy_name in self.pace:
+            start = 0.0 if cell.policy_name in self.here else START_SECONDS * self.slowdown
+            return start + self.pace[cell.policy_name] * cell.trials
+        return self.slowdown * sum(self.parts([cell])[0])
+
+    def is_cheap(self, cell: Cell) -> bool:
+        """Whether a cell is not worth a process. Until it is measured, whatever trains counts as expensive."""
+        known = cell.policy_name in self.pace or not cell.policy.refit_every
+        return known and self.seconds(cell) < CHEAP_SECONDS * self.slowdown
+
+    def fitting(self, cells: list[Cell], left: float, processes: int) -> list[Cell]:
+        """The cells that should end in time if they are begun in this order, each as soon as a process is free."""
+        free_at = [0.0] * processes
+        chosen = []
+        for cell in cells:
+            ends = free_at[0] + self.seconds(cell)
+            if ends <= left:
+                heapq.heapreplace(free_at, ends)
+                chosen.append(cell)
+        return chosen
+
+    def shortened(self, problem: Table, cells: list[Cell], left: float) -> Table:
+        """The problem with all of its rows or, where the first round would take too long, with fewer.
+
+        The most expensive method does not count where the others could play twice as many steps without it, or where
+        trials would be too short: a verdict on a small part of the rows may be wrong for all of them, and a method that
+        is not played is at least named.
+        """
+        parts = sorted(self.parts(cells), key=sum)
+        room = left * self.processes / self.slowdown
+        while parts:
+            share, without = _share_of_steps(parts, room), _share_of_steps(parts[:-1], room)
+            if share == 1:
+                return problem
+            if share * problem.horizon >= SHORTEST and without < WORTH_A_METHOD * share:
+                return problem.with_horizon(int(problem.horizon * share))
+            parts.pop()
+        return problem.with_horizon(min(problem.horizon, SHORTEST))
+
+
+def _share_of_steps(parts: list[tuple[float, float]], room: float) -> float:
+    """The share of a trial's steps for which the first round fits; `parts` are seconds to compile and to play."""
+    compiling, playing = sum(one for one, _ in parts), sum(one for _, one in parts)
+    return min(1.0, max(0.0, FIRST_ROUND * (room - compiling) / max(playing, 1e-9)))

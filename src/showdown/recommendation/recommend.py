@@ -12,20 +12,30 @@ from typing import Any
 import numpy as np
 
 from showdown.analysis.ranks import REFERENCES
+from showdown.analysis.summary import BASELINE
 from showdown.analysis.verdict import Verdict
 from showdown.basics.errors import ShowdownError
 from showdown.bench.store import Store
-from showdown.machine.cores import cores
+from showdown.machine.resources import cores
+from showdown.policies import policies
 from showdown.policies import policies as known
 from showdown.problems.own_table import Table, table
-from showdown.recommendation.agent_file import write_recipe
-from showdown.recommendation.answer import Recommendation
+from showdown.recommendation.answer import Cost, Recommendation, cost_of, write_agent_file
 from showdown.recommendation.board import Board, Show
-from showdown.recommendation.budget import DEFAULT, Budget, seconds_of
-from showdown.recommendation.candidates import candidates
-from showdown.recommendation.machine_load import crowding
-from showdown.recommendation.measure import Cost, cost_of
-from showdown.recommendation.successive_halving import ROUNDS, Contest
+from showdown.recommendation.budget import DEFAULT, TimeBudget, seconds_of, slowdown
+from showdown.recommendation.successive_halving import ROUNDS, SuccessiveHalving
+
+# Linear models are the cheapest and hard to beat on many tables; networks are worth it where the answer is not linear.
+USUAL = ("LinFullPost", "LinGreedy", "NeuralLinear", "EpsGreedyRMS", "Council", "Council-fast")
+
+
+def candidates(names: list[str] | None = None) -> list[str]:
+    """The names to play: Uniform as a reference, then the methods asked for, or the usual ones."""
+    chosen = [name for name in USUAL if name in policies] if names is None else names
+    for name in chosen:
+        policies.get(name)  # a wrong name is said before anything is played
+    return [BASELINE, *(name for name in dict.fromkeys(chosen) if name != BASELINE)]
+
 
 OUT = Path("recommendation")
 NEXT_TO_NOTHING = 0.005  # of what the best gains over the references
@@ -54,7 +64,7 @@ def recommend(
     `load` names files that register policies of your own, for other processes to load.
     """
     available = cores()
-    limit = Budget(seconds_of(budget), crowding(available))
+    limit = TimeBudget(seconds_of(budget), slowdown(available))
     problem = table(data, label=label, rewards=rewards, **options)
     is_file = isinstance(data, str | os.PathLike)
     name = _name(data) if is_file else "table"
@@ -63,13 +73,15 @@ def recommend(
     store = Store(folder)
     processes = available if is_file else 1  # other processes do not have a table that is in memory
     rows = problem.horizon
-    contest = Contest(store, problem, name, _metric(problem), limit, show or _unseen, seed, rounds, processes, load)
-    problem = contest.shorten(names)
-    board = contest.play(names, REFERENCES)
-    if not contest.cells:
+    halving = SuccessiveHalving(
+        store, problem, name, _metric(problem), limit, show or _unseen, seed, rounds, processes, load
+    )
+    problem = halving.shorten(names)
+    board = halving.play(names, REFERENCES)
+    if not halving.cells:
         raise ShowdownError(f"nothing could be played within {budget}: a larger --budget may help")
     costs = _costs(board.verdict, problem, limit)
-    found = contest.verdict({name: cost.decide_seconds for name, cost in costs.items()})
+    found = halving.verdict({name: cost.decide_seconds for name, cost in costs.items()})
     assert found is not None  # there are cells
     chosen = _chosen(found, costs)
     if found.cheapest != chosen:  # two pieces of advice would be one too many
@@ -77,7 +89,7 @@ def recommend(
     answer = Recommendation(
         policy=chosen,
         verdict=found,
-        metric=contest.metric,
+        metric=halving.metric,
         rows=rows,
         horizon=problem.horizon,
         commonest_action=_commonest(problem),
@@ -89,7 +101,7 @@ def recommend(
     )
     files: dict[str, Any] = {"page": _page(folder, name) if page else None}
     if chosen is not None:
-        files["agent_file"] = write_recipe(chosen, problem, folder / "agent.json")
+        files["agent_file"] = write_agent_file(chosen, problem, folder / "agent.json")
     return dataclasses.replace(answer, **files, seconds=limit.elapsed)
 
 
@@ -99,15 +111,15 @@ def _name(path: Any) -> str:
 
 
 def _metric(problem: Table) -> str:
-    """Accuracy where an answer is right or wrong; where mistakes have costs, or actions rewards, what was paid."""
+    """The metric to judge by: accuracy where an answer is right or wrong, else the reward."""
     plain = problem.label and not problem.costs and not problem.reward_matrix
     found = problem.bandit_table()
     square = found.payoffs.shape[0] == found.payoffs.shape[1]
     return "accuracy" if plain and square and np.array_equal(found.payoffs, np.eye(len(found.payoffs))) else "reward"
 
 
-def _costs(found: Verdict | None, problem: Table, limit: Budget) -> dict[str, Cost]:
-    """Of the best and those tied with it, as long as the budget lasts: an agent of each is compiled."""
+def _costs(found: Verdict | None, problem: Table, limit: TimeBudget) -> dict[str, Cost]:
+    """The costs of the best method and those tied with it, as long as the budget lasts: each needs a compiled agent."""
     spec = problem.spec(problem.load())
     costs: dict[str, Cost] = {}
     longest = 0.0

@@ -2,9 +2,9 @@
 
 Trial i is the same in every round, so a method's larger cell contains its smaller one. A method is dropped when the
 verdict's own test (`analysis/compare_trials.py`) puts it behind, at a level that is divided by the number of rounds,
-after four trials or more; it then stays behind, though the others play trials that it has not. Cells that would
-not end within the budget are not begun (`forecast.py`). Cheap cells are played here, expensive ones in processes, as
-many as there are cores, which are killed when the budget ends: nothing else stops compiling.
+after four trials or more; it then stays behind, though the others play trials that it has not. Cells that would not end
+within the budget are not begun (`budget.py`). Cheap cells are played here, expensive ones in processes, as many as
+there are cores, which are killed when the budget ends: nothing else stops compiling.
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ from showdown.analysis.play_details import play_details
 from showdown.analysis.selection import select
 from showdown.analysis.verdict import Rival, Verdict
 from showdown.bench.cell import Cell
-from showdown.bench.engine import Limits, Result, make_engine
+from showdown.bench.engine import CellResult, RunLimits, make_engine
 from showdown.bench.plan import Planned
+from showdown.bench.reader import by_names
+from showdown.bench.record import Record
 from showdown.bench.store import Store
-from showdown.machine.cores import cores
+from showdown.machine.resources import cores
 from showdown.metrics import metric_named
 from showdown.policies import policies
 from showdown.problems.own_table import Table
 from showdown.recommendation import board as words
 from showdown.recommendation.board import Board, Show, Standing
-from showdown.recommendation.budget import Budget
-from showdown.recommendation.forecast import START_SECONDS, Forecast
+from showdown.recommendation.budget import START_SECONDS, Forecast, TimeBudget
 
 ROUNDS = (2, 4, 8, 16, 32)  # trials
 FEWEST = 4  # trials after which a method may be dropped: of two, the test rests on a distribution nobody has seen
@@ -37,26 +38,26 @@ ENOUGH = 16  # trials after which a clear verdict needs no more
 
 
 @dataclass
-class Contest:
+class SuccessiveHalving:
     store: Store
     problem: Table
     problem_name: str
     metric: str
-    budget: Budget
+    budget: TimeBudget
     show: Show
     seed: int = 0
     rounds: tuple[int, ...] = ROUNDS
     processes: int = field(default_factory=cores)
     load: tuple[Path, ...] = ()  # files that register policies, for the processes
-    cells: dict[str, str] = field(default_factory=dict)  # finished, hash to policy
+    cells: dict[str, Record] = field(default_factory=dict)  # finished, by hash
     dropped: dict[str, Rival] = field(default_factory=dict)  # as they were compared when they were dropped
     forecast: Forecast = field(init=False)
 
     def __post_init__(self) -> None:
-        self.forecast = Forecast(self.store, self.processes, self.budget.crowding)
+        self.forecast = Forecast(self.store, self.processes, self.budget.slowdown)
 
     def shorten(self, names: list[str]) -> Table:
-        """Play fewer steps where the first round would not fit the budget; gives the problem as it will be played."""
+        """Shorten trials where the first round would not fit the budget; return the problem as it will be played."""
         cells = [self._cell(name, self.rounds[0]) for name in names]
         self.problem = self.forecast.shortened(self.problem, cells, self.budget.left)
         return self.problem
@@ -78,7 +79,7 @@ class Contest:
         return board
 
     def _use_what_is_left(self, board: Board) -> None:
-        """Begin what was not, if a forecast that is too careful by half may be all that spoke against it.
+        """Begin methods that were left out, if a forecast that is too careful by half may be the only reason.
 
         The others are settled, and what does not end in time is killed: only the time is lost that nobody else wants.
         """
@@ -97,7 +98,7 @@ class Contest:
             board.verdict = self.verdict()
 
     def _round(self, alive: list[str], trials: int, board: Board, references: frozenset[str]) -> bool:
-        """Play the methods that are left, the cheap ones first; whether any of them could be played."""
+        """Play the methods that are left, the cheap ones first; return whether any of them could be played."""
         cells = [self._cell(name, trials) for name in self._order(alive, board)]
         # nothing is known in the first round, and what does not train takes a few seconds: it is always played
         cheap = [cell for cell in cells if self.forecast.is_cheap(cell)]
@@ -112,13 +113,15 @@ class Contest:
         return played
 
     def _order(self, alive: list[str], board: Board) -> list[str]:
-        """In the first round the cheapest first, then the best first: what comes last may not fit."""
+        """The methods in the order of play: the cheapest first in the first round, then the best first."""
         if self.cells:
             return [one.policy for one in board.best_first() if one.policy in alive]
-        return sorted(alive, key=lambda name: self.forecast.seconds(self._cell(name, self.rounds[0])))
+        cells = [self._cell(name, self.rounds[0]) for name in alive]
+        self.forecast.parts(cells)  # of all at once: trials may have been shortened since they were forecast
+        return [cell.policy_name for cell in sorted(cells, key=self.forecast.seconds)]
 
     def _fitting(self, cells: list[Cell], board: Board, processes: int) -> list[Cell]:
-        """Those that should end within the budget; the others are marked, and named in one line."""
+        """The cells that should end within the budget; the others are marked, and named in one line."""
         left = max(0.0, self.budget.left)
         chosen = self.forecast.fitting(cells, left, processes)
         too_long = []
@@ -140,7 +143,7 @@ class Contest:
             return
         self.show(board, f"{trials} trials of {', '.join(cell.policy_name for cell in cells)}")
         planned = [
-            Planned(cell, [(cell.policy_name, cell.problem_name)], self.store.is_done(cell.hash)) for cell in cells
+            Planned(cell, [(cell.policy_name, cell.problem_name)], self.forecast.is_done(cell)) for cell in cells
         ]
         steps: dict[str, int] = {}
 
@@ -151,7 +154,7 @@ class Contest:
             standing.share = steps[cell.hash] / (cell.trials * cell.problem.horizon)
             self.show(board, "")
 
-        limits = Limits(
+        limits = RunLimits(
             batch_trials=self.rounds[0],  # one program for all rounds: compiling again would take longer than playing
             all_seconds=max(1.0, round(self.budget.left)),
             processes=self.processes if engine == "processes" else 1,
@@ -162,10 +165,9 @@ class Contest:
         for result in make_engine(engine, self.store).run(planned, limits):
             self._finished(result, board)
 
-    def _finished(self, result: Result, board: Board) -> None:
+    def _finished(self, result: CellResult, board: Board) -> None:
         cell, standing = result.cell, board.standings[result.cell.policy_name]
         if result.status == "done":
-            self.cells[cell.hash] = cell.policy_name
             standing.trials, standing.status = cell.trials, words.WAITING
             if result.new:
                 self.forecast.pace[cell.policy_name] = result.run_seconds / cell.trials
@@ -178,9 +180,10 @@ class Contest:
         self.show(board, _line(standing, result, self.metric))
 
     def _measure(self, standing: Standing, cell: Cell) -> None:
-        record = next((one for one in self.store.cells() if one.cell == cell.hash), None)
+        record = self.store.record(cell.hash)
         table = self.store.trials(record) if record is not None else None
-        if table is not None:
+        if record is not None and table is not None:
+            self.cells[cell.hash] = record
             values = table[self.metric]
             low, high = interval(values, metric_named(self.metric).is_share)
             standing.value, standing.low, standing.high = float(values.mean()), low, high
@@ -210,18 +213,17 @@ class Contest:
         self.show(board, f"clearly behind, dropped: {', '.join(dropped)}" if dropped else "")
 
     def verdict(self, decide_seconds: dict[str, float] | None = None) -> Verdict | None:
-        """Of what is finished; with the time of a decision by policy the cheapest is named by that."""
+        """The verdict on what is finished. `decide_seconds`, by policy, says which method is named as the cheapest."""
         if not self.cells:
             return None
-        records = self.store.cells()
+        records = by_names(self.cells.values())
         everything = self.store.frame(records)
-        own = everything["cell"].isin(self.cells) & (everything["problem"] == self.problem_name)
-        frame = select(everything[own]).frame
+        frame = select(everything[everything["problem"] == self.problem_name]).frame
         details = play_details(self.store, records, frame["cell"])
         return self._with_dropped(judge(frame, details, self.metric, decide_seconds=decide_seconds))
 
     def _with_dropped(self, found: Verdict) -> Verdict:
-        """What was clearly behind on the same trials is not tied for having fewer of them now."""
+        """The verdict with dropped methods still behind: they are not tied for having fewer trials now."""
         rivals = tuple(rival if rival.behind else self.dropped.get(rival.policy, rival) for rival in found.rivals)
         tied = tuple(rival.policy for rival in rivals if not rival.behind)
         if tied == found.tied:
@@ -237,7 +239,7 @@ def _progress_of(standing: Standing) -> str:
     return f"{'still compiling' if standing.status == words.COMPILING else 'not begun'} when the budget ended"
 
 
-def _line(standing: Standing, result: Result, metric: str) -> str:
+def _line(standing: Standing, result: CellResult, metric: str) -> str:
     if result.status != "done":
         return f"{standing.policy}: {standing.status}{f' ({standing.reason})' if standing.reason else ''}"
     found = "" if result.new else ", already stored"

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from showdown.analysis.summary import Curve, mean_curve
 from showdown.basics.errors import MissingDataError, ShowdownError
 from showdown.bench.cell import Cell
-from showdown.bench.engine import Limits
+from showdown.bench.engine import RunLimits
 from showdown.bench.engines.local import Local
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
@@ -59,7 +59,7 @@ def regret_curves(cells: list[Cell], settings: Settings) -> list[Curve]:
     planned = [Planned(cell, [(cell.policy_name, cell.problem_name)], store.is_done(cell.hash)) for cell in cells]
     total = sum(item.cell.trials * item.cell.problem.horizon for item in planned if not item.done)
     with settings.bar(total, "compiling") as advance:
-        limits = Limits(progress=lambda cell, steps: advance(steps, cell.label))
+        limits = RunLimits(progress=lambda cell, steps: advance(steps, cell.label))
         for result in Local(store).run(planned, limits):
             if result.status == "skipped":
                 raise MissingDataError(result.reason)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from showdown.bench.cell import Cell
-from showdown.tuning.history import Entry
-from showdown.tuning.measure import combined
-from showdown.tuning.population import Measured, Place, Progress, play
-from showdown.tuning.request import Request
+from showdown.tuning.history import TriedCandidate
+from showdown.tuning.play_candidates import Place, Progress, StoredLosses, combined, play
+from showdown.tuning.request import TuningRequest
 from showdown.tuning.space import Candidate
 
 PART = 1 / 8  # of the horizon after which a batch is halved
@@ -21,10 +19,10 @@ FEWEST = 4  # candidates in a batch, for halving to make sense
 
 
 def evaluate(
-    request: Request, place: Place, candidates: Sequence[Candidate], batch: int, progress: Progress | None = None
-) -> list[Entry]:
+    request: TuningRequest, place: Place, candidates: Sequence[Candidate], batch: int, progress: Progress | None = None
+) -> list[TriedCandidate]:
     """The entries of these candidates, in order. The first of the first batch is the default and is never given up."""
-    entries = [Entry(candidate, batch) for candidate in candidates]
+    entries = [TriedCandidate(candidate, batch) for candidate in candidates]
     if is_halved(request, len(candidates)):
         _play(request, place, entries, PART, progress)
         alive = [entry for entry in entries if entry.measured is not None]
@@ -40,12 +38,12 @@ def evaluate(
     return entries
 
 
-def is_halved(request: Request, candidates: int) -> bool:
+def is_halved(request: TuningRequest, candidates: int) -> bool:
     long_enough = all(int(PART * problem.horizon) >= SHORTEST for problem in request.problems.values())
     return request.halving and candidates >= FEWEST and long_enough
 
 
-def expected_steps(request: Request, candidates: int) -> float:
+def expected_steps(request: TuningRequest, candidates: int) -> float:
     """Trial-steps that a batch takes."""
     whole = request.trials * sum(problem.horizon for problem in request.problems.values())
     return whole * (candidates * PART + _kept(candidates) if is_halved(request, candidates) else candidates)
@@ -55,7 +53,9 @@ def _kept(candidates: int) -> int:
     return max(1, int(KEEP * candidates))
 
 
-def _play(request: Request, place: Place, entries: list[Entry], part: float, progress: Progress | None) -> None:
+def _play(
+    request: TuningRequest, place: Place, entries: list[TriedCandidate], part: float, progress: Progress | None
+) -> None:
     by_problem = measure(
         request, place, [entry.candidate for entry in entries], request.trials, request.seed, part, progress
     )
@@ -67,7 +67,7 @@ def _play(request: Request, place: Place, entries: list[Entry], part: float, pro
 
 
 def measure(
-    request: Request,
+    request: TuningRequest,
     place: Place,
     candidates: Sequence[Candidate],
     trials: int,
@@ -75,15 +75,15 @@ def measure(
     part: float = 1.0,
     progress: Progress | None = None,
     called: Sequence[str] | None = None,
-) -> list[list[Measured]]:
-    """For each problem, what every candidate measured on it; `called` are names to store them under."""
+) -> list[list[StoredLosses]]:
+    """What every candidate measured, one list per problem; `called` are names to store them under."""
     space = request.space
     names = called or [space.spelled(candidate) for candidate in candidates]
     chosen = [(name, space.configured(candidate)) for name, candidate in zip(names, candidates, strict=True)]
     found = []
     for name, problem in request.problems.items():
         steps = max(1, int(part * problem.horizon))
-        shortened = problem if part == 1.0 else replace(problem, horizon=steps)  # type: ignore[type-var]
+        shortened = problem if part == 1.0 else problem.with_horizon(steps)
         cells = [Cell(own, name, policy, shortened, trials, seed) for own, policy in chosen]
         found.append(play(cells, place, request.objective, progress))
     return found

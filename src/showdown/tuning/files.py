@@ -1,4 +1,10 @@
-"""What a tuning leaves in `DIR/tuning`: NAME.json (proposals and result), NAME.csv (history), NAME.toml (a preset)."""
+"""What a tuning leaves in `DIR/tuning`: NAME.json (proposals and result), NAME.csv (history), NAME.toml (a preset).
+
+The result says which fields mattered: the part of the variation of what was measured that each explains, alone or with
+others. It is taken from the mean of the Gaussian process that fits the history (total-effect indices of Sobol, by
+Jansen's formula): a field with 0 could have been left alone, and where fields act together their parts add up to more
+than 1.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +18,38 @@ import numpy as np
 import pandas as pd
 
 from showdown.basics.files import write_together
-from showdown.tuning.final import Result
-from showdown.tuning.history import History, write_record
-from showdown.tuning.importance import importance
+from showdown.tuning.fresh_choice import TuningResult
+from showdown.tuning.history import TuningHistory, write_record
+from showdown.tuning.samplers.gp import fit, normal_scores
+from showdown.tuning.samplers.sobol import spread
+
+POINTS = 512
 
 
-def write_result(path: Path, history: History, result: Result) -> None:
-    """`path` is the file with the proposals, which gets the result too."""
+def importance(history: TuningHistory) -> dict[str, float]:
+    """The importance of each field by name; empty where too little was measured."""
+    space, values = history.request.space, history.values()
+    known = np.isfinite(values)
+    dimensions = len(space.dimensions)
+    if known.sum() < 2 * (dimensions + 1):
+        return {}
+    places = space.places([entry.candidate for entry in history.entries])[known]
+    process = fit(places, normal_scores(values[known]))
+    drawn = spread(POINTS, 2 * dimensions, 0)
+    one, other = drawn[:, :dimensions], drawn[:, dimensions:]
+    base, _ = process.predict(one)
+    variance = float(base.var())
+    found = {}
+    for number, row in enumerate(space.dimensions):
+        changed = one.copy()
+        changed[:, number] = other[:, number]
+        moved, _ = process.predict(changed)
+        found[row.name] = float(((base - moved) ** 2).mean() / (2 * variance)) if variance > 1e-12 else 0.0
+    return found
+
+
+def write_result(path: Path, history: TuningHistory, result: TuningResult) -> None:
+    """Write the history, the preset and the result; `path` is the file of the proposals, which gets the result too."""
     frame, request = history_frame(history), history.request
     files = {path.with_suffix(".csv"): frame.to_csv(index=False).encode()}
     write_together({**files, path.with_suffix(".toml"): preset_text(history, result).encode()})
@@ -35,7 +66,7 @@ def write_result(path: Path, history: History, result: Result) -> None:
     write_record(path, request, batches, **_plain(found))
 
 
-def history_frame(history: History) -> pd.DataFrame:
+def history_frame(history: TuningHistory) -> pd.DataFrame:
     """One row per candidate, in the order of proposals."""
     request, values = history.request, history.values()
     sign = -1 if request.objective == "reward" else 1
@@ -52,8 +83,8 @@ def history_frame(history: History) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def preset_text(history: History, result: Result) -> str:
-    """A file for `--load`. Strings are written as JSON does, which TOML reads too."""
+def preset_text(history: TuningHistory, result: TuningResult) -> str:
+    """The text of a TOML file for `--load`. Strings are written as JSON does, which TOML reads too."""
     request = history.request
     lines = [
         f"# Tuned by `showdown tune` on {', '.join(request.problems)}: {len(history.entries)} candidates,",
@@ -75,7 +106,7 @@ def _toml(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """JSON has no word for NaN."""
+    """The value with None for NaN and infinities, which JSON cannot write."""
     if isinstance(value, dict):
         return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):

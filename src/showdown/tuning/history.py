@@ -16,8 +16,8 @@ import numpy as np
 
 from showdown.basics.errors import UsageError
 from showdown.basics.files import write_together
-from showdown.tuning.measure import Trials, combined
-from showdown.tuning.request import Request
+from showdown.tuning.play_candidates import Trials, combined
+from showdown.tuning.request import TuningRequest
 from showdown.tuning.space import Candidate
 
 FOLDER = "tuning"
@@ -25,8 +25,8 @@ FORMAT = 1
 
 
 @dataclass
-class Entry:
-    """One candidate."""
+class TriedCandidate:
+    """A candidate that was proposed, and what it measured."""
 
     candidate: Candidate
     batch: int
@@ -41,13 +41,13 @@ class Entry:
 
 
 @dataclass
-class History:
-    request: Request
-    entries: list[Entry] = field(default_factory=list)
+class TuningHistory:
+    request: TuningRequest
+    entries: list[TriedCandidate] = field(default_factory=list)
 
     @property
     def default(self) -> list[Trials]:
-        """Of the first candidate, which is the default."""
+        """What the default measured on each problem; it is the first candidate."""
         measured = self.entries[0].measured
         if measured is None:
             raise UsageError(f"{self.request.space.name} itself diverges: there is nothing to compare candidates with")
@@ -83,7 +83,7 @@ class History:
         return sum(entry.seconds for entry in self.entries)
 
 
-def _estimate(values: np.ndarray, batch: dict[int, Entry]) -> None:
+def _estimate(values: np.ndarray, batch: dict[int, TriedCandidate]) -> None:
     """Fill in the values of those that were given up: scores are carried over on a line through the others."""
     ended = [(entry.score, values[number]) for number, entry in batch.items() if entry.whole]
     known = [(score, value) for score, value in ended if score is not None]
@@ -97,11 +97,11 @@ def _estimate(values: np.ndarray, batch: dict[int, Entry]) -> None:
         values[number] = found.max() + slope * max(0.0, entry.score - scores.max())
 
 
-def proposals_file(directory: Path, request: Request) -> Path:
+def proposals_file(directory: Path, request: TuningRequest) -> Path:
     return directory / FOLDER / f"{request.name}.json"
 
 
-def read_proposals(path: Path, request: Request) -> list[list[Candidate]]:
+def read_proposals(path: Path, request: TuningRequest) -> list[list[Candidate]]:
     """The batches that were proposed before; none where there is no such file."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
@@ -116,13 +116,13 @@ def read_proposals(path: Path, request: Request) -> list[list[Candidate]]:
     return batches
 
 
-def write_record(path: Path, request: Request, batches: Iterable[Iterable[Candidate]], **result: Any) -> None:
-    """The request and all proposals, and what came of them once that is known; whole or not at all."""
+def write_record(path: Path, request: TuningRequest, batches: Iterable[Iterable[Candidate]], **result: Any) -> None:
+    """Write the request, all proposals, and what came of them once that is known; whole or not at all."""
     data = {"format": FORMAT, "key": request.key, "request": request.to_json(), "batches": batches, **result}
     path.parent.mkdir(parents=True, exist_ok=True)
     write_together({path: (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode()})
 
 
 def _restored(candidate: dict[str, Any]) -> Candidate:
-    """JSON knows no tuples."""
+    """The candidate with tuples where JSON has lists."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in candidate.items()}

@@ -4,30 +4,34 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from showdown.basics.errors import UsageError
+from showdown.basics.errors import MissingDataError, UsageError
 from showdown.config import canonical, to_json
 from showdown.config.registry import parse_name
+from showdown.policies import policies
+from showdown.problems import problems
 from showdown.protocol.problem import Problem
-from showdown.tuning.space import Space
+from showdown.tuning.samplers import sampler
+from showdown.tuning.space import Space, space_of
 
 OBJECTIVES = ("cumulative", "simple", "reward")
 COMBINATIONS = ("regret", "rank")
 
 
 @dataclass(frozen=True)
-class Budget:
+class TuningBudget:
     """When to stop proposing: after so many candidates, or once playing them has taken so many seconds."""
 
     candidates: int | None = None
     seconds: float | None = None
 
     @classmethod
-    def read(cls, text: str) -> Budget:
-        """`200` is a number of candidates; `90s`, `10m` and `2h` are times."""
+    def read(cls, text: str) -> TuningBudget:
+        """The budget that a text means: `200` candidates, or a time such as `90s`, `10m` or `2h`."""
         found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", text.strip())
         if found is None or float(found[1]) <= 0 or (not found[2] and "." in found[1]):
             raise UsageError(f"a budget is a number of candidates or a time such as 90s, 10m or 2h, not {text!r}")
@@ -37,12 +41,12 @@ class Budget:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class TuningRequest:
     space: Space
     problems: dict[str, Problem]  # by the names that a user gave them; the horizon is each one's own
     objective: str = "cumulative"
     combine: str = "regret"  # how several problems count together: mean regret relative to the default's, or mean rank
-    budget: Budget = Budget(candidates=128)
+    budget: TuningBudget = TuningBudget(candidates=128)
     trials: int = 20
     final_trials: int = 50  # of each of the two comparisons on fresh episodes at the end
     seed: int = 0
@@ -69,13 +73,13 @@ class Request:
 
     @property
     def name(self) -> str:
-        """Of its files: safe letters, and the beginning of the key."""
+        """The name of its files: safe letters, and the beginning of the key."""
         words = f"{self.space.name}-on-{'-'.join(self.problems)}"
         return f"{re.sub(r'[^A-Za-z0-9.+-]+', '_', words)[:80]}-{self.key[:8]}"
 
     @cached_property
     def key(self) -> str:
-        """Equal for requests with equal proposals. The budget is left out: a larger one continues a smaller one."""
+        """A hash that requests with equal proposals share. The budget is left out: a larger one continues a smaller."""
         return hashlib.sha256(canonical(self.to_json()).encode()).hexdigest()
 
     def to_json(self) -> dict[str, Any]:
@@ -89,3 +93,41 @@ class Request:
 
 
 _PLAIN = ("objective", "combine", "trials", "final_trials", "seed", "batch", "sampler", "halving")
+
+
+def request_for(
+    policy: str, on: Sequence[str], fields: Sequence[str] = (), *, horizon: int | None = None, budget: str, **rest: Any
+) -> TuningRequest:
+    sampler(rest["sampler"])  # refuse one that does not exist before anything is played
+    return TuningRequest(
+        space=space_of(policy, policies.get(policy), fields),
+        problems={name: playable(name, horizon) for name in on},
+        budget=TuningBudget.read(budget),
+        **rest,
+    )
+
+
+def playable(name: str, horizon: int | None = None) -> Problem:
+    """A problem whose data is at hand, no longer than its rows."""
+    problem = problems.get(name)
+    if horizon is not None:
+        problem = problem.with_horizon(horizon)
+    problem.check()
+    try:
+        longest = problem.longest(problem.load())
+    except MissingDataError as error:
+        raise UsageError(f"{name} cannot be played: {error}") from None
+    if horizon is not None and longest is not None and longest < horizon:
+        problem = problem.with_horizon(longest)
+    return problem
+
+
+def all_playable(horizon: int | None = None) -> dict[str, Problem]:
+    """Every problem whose data is at hand; those made of a user's file are not meant."""
+    found = {}
+    for name in problems.names():
+        try:
+            found[name] = playable(name, horizon)
+        except (UsageError, MissingDataError):
+            continue
+    return found

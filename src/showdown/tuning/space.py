@@ -84,7 +84,7 @@ class Space:
         return override(self.policy, dict(candidate), self.name)
 
     def spelled(self, candidate: Mapping[str, Any]) -> str:
-        """As the command line takes it: `LinPost[prior_precision=2.0]`; the name itself for the default."""
+        """The candidate as the command line takes it: `LinPost[prior_precision=2.0]`; the bare name for the default."""
         changed = [f"{name}={value}" for name, value in candidate.items() if value != self.default[name]]
         if not changed:
             return self.name

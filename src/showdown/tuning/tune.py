@@ -11,14 +11,14 @@ from collections.abc import Callable
 import numpy as np
 
 from showdown.basics.errors import UsageError
-from showdown.bench.compilation_cache import use_compilation_cache
+from showdown.bench.compilation import use_compilation_cache
 from showdown.bench.store import Store
 from showdown.tuning.evaluate import evaluate, expected_steps
 from showdown.tuning.files import write_result
-from showdown.tuning.final import FINALISTS, Result, choose
-from showdown.tuning.history import FOLDER, History, proposals_file, read_proposals, write_record
-from showdown.tuning.population import Place, Player
-from showdown.tuning.request import Request
+from showdown.tuning.fresh_choice import FINALISTS, TuningResult, choose
+from showdown.tuning.history import FOLDER, TuningHistory, proposals_file, read_proposals, write_record
+from showdown.tuning.play_candidates import Place, PlayCells
+from showdown.tuning.request import TuningRequest
 from showdown.tuning.samplers import sampler
 from showdown.tuning.samplers.sobol import spread
 from showdown.tuning.space import Candidate
@@ -27,8 +27,8 @@ Watch = Callable[[float, str], None]  # part of the whole work just done, and wh
 
 
 def tune(
-    request: Request, store: Store, watch: Watch | None = None, player: Player | None = None
-) -> tuple[History, Result]:
+    request: TuningRequest, store: Store, watch: Watch | None = None, player: PlayCells | None = None
+) -> tuple[TuningHistory, TuningResult]:
     """Search, choose and write the files of the result; what was done before is not done again.
 
     Candidates are cells of a store of their own, in the folder of tunings, so that tables are not full of them.
@@ -41,7 +41,7 @@ def tune(
     with candidates.claim(f"tune-{request.key[:20]}") as claimed:
         if not claimed:
             raise UsageError(f"another process is at this tuning in {store.directory}")
-        batches, history = read_proposals(path, request), History(request)
+        batches, history = read_proposals(path, request), TuningHistory(request)
         meter = _Meter(request, watch)
         for number in range(10**9):
             count = _wanted(request, history)
@@ -60,7 +60,7 @@ def tune(
     return history, result
 
 
-def propose(history: History, count: int, batch: int) -> list[Candidate]:
+def propose(history: TuningHistory, count: int, batch: int) -> list[Candidate]:
     """The default first; then evenly spread candidates, until there are enough for a sampler to learn from."""
     request, space, done = history.request, history.request.space, len(history.entries)
     seed = int(np.random.SeedSequence([request.seed, batch]).generate_state(1)[0])
@@ -75,14 +75,14 @@ def propose(history: History, count: int, batch: int) -> list[Candidate]:
 
 
 def _finite(values: np.ndarray) -> np.ndarray:
-    """Candidates that diverged count as a little worse than the worst."""
+    """The values with those of diverged candidates a little worse than the worst of the others."""
     finite = values[np.isfinite(values)]
     worst, width = finite.max(), max(float(np.ptp(finite)), 1e-6)
     return np.where(np.isfinite(values), values, worst + 0.1 * width)
 
 
-def _wanted(request: Request, history: History) -> int:
-    """Candidates of the next batch; 0 once the budget is spent."""
+def _wanted(request: TuningRequest, history: TuningHistory) -> int:
+    """The number of candidates in the next batch; 0 once the budget is spent."""
     budget = request.budget
     if budget.seconds is not None:
         return request.batch if history.seconds < budget.seconds else 0
@@ -93,11 +93,11 @@ def _wanted(request: Request, history: History) -> int:
 class _Meter:
     """Turns trial-steps into parts of the whole work."""
 
-    def __init__(self, request: Request, watch: Watch | None) -> None:
+    def __init__(self, request: TuningRequest, watch: Watch | None) -> None:
         self.request, self.watch = request, watch
         self.label, self.share, self.expected, self.said = "", 0.0, 1.0, 0.0
 
-    def begins(self, history: History, batch: int, count: int) -> None:
+    def begins(self, history: TuningHistory, batch: int, count: int) -> None:
         best = ""
         if history.entries:
             values = history.values()
@@ -115,13 +115,13 @@ class _Meter:
     def steps(self, steps: int) -> None:
         self._say(min(self.share * steps / self.expected, self.share - self.said))
 
-    def ends(self, history: History) -> None:
+    def ends(self, history: TuningHistory) -> None:
         seconds = self.request.budget.seconds
         if seconds:
             self.share = 0.9 * max(0.0, min(1.0, history.seconds / seconds) - self.said)
         self._say(max(0.0, self.share - self.said))
 
-    def finishes(self, history: History) -> None:
+    def finishes(self, history: TuningHistory) -> None:
         self.label, self.share = f"{self.request.space.name}: the best few on fresh episodes", 0.1
         horizons = sum(problem.horizon for problem in self.request.problems.values())
         self._part(float(self.request.final_trials * (FINALISTS + 3) * horizons))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 
-class Board:
-    """An actor of the cluster."""
+class ProgressBoard:
+    """An actor of the cluster that holds the progress of every cell."""
 
     def __init__(self) -> None:
         self.news: dict[str, int] = {}

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, overload
 
-from showdown.bench.compilation_cache import use_compilation_cache
-from showdown.bench.compile_ahead import CompileAhead
-from showdown.bench.engine import Engine, Limits, Result
+from showdown.bench.compilation import CompileAhead, use_compilation_cache
+from showdown.bench.engine import CellResult, Engine, RunLimits
 from showdown.bench.plan import Planned
 from showdown.bench.play_cell import not_begun, play_cell
 from showdown.bench.store import Store
@@ -20,7 +19,7 @@ class Local:
     store: Store
     concurrent: int = 0  # other processes that play at the same time; recorded with each cell
 
-    def run(self, planned: Iterable[Planned], limits: Limits) -> Iterator[Result]:
+    def run(self, planned: Iterable[Planned], limits: RunLimits) -> Iterator[CellResult]:
         self.prepare()
         began = time.monotonic()
         planned, claimed_by_others = list(planned), []
@@ -46,11 +45,11 @@ class Local:
         use_compilation_cache()
 
     @overload
-    def result(self, item: Planned, limits: Limits, wait: Literal[True]) -> Result: ...
+    def result(self, item: Planned, limits: RunLimits, wait: Literal[True]) -> CellResult: ...
     @overload
-    def result(self, item: Planned, limits: Limits, wait: bool) -> Result | None: ...
-    def result(self, item: Planned, limits: Limits, wait: bool) -> Result | None:
-        """Of one cell, which another run on the same store may be playing: wait for that, or give None."""
+    def result(self, item: Planned, limits: RunLimits, wait: bool) -> CellResult | None: ...
+    def result(self, item: Planned, limits: RunLimits, wait: bool) -> CellResult | None:
+        """The result of one cell. Where another run on this store plays it: wait for that, or return None."""
         if item.done:
             return self._found(item)
         with self.store.claim(item.cell.hash, wait) as claimed:
@@ -61,17 +60,17 @@ class Local:
             self.store.require_space(item.cell)
             return play_cell(item, self.store, limits, self.concurrent)
 
-    def _found(self, item: Planned) -> Result:
+    def _found(self, item: Planned) -> CellResult:
         self.store.add_names(item.cell, item.names)
-        return Result(item.cell, "done", new=False)
+        return CellResult(item.cell, "done", new=False)
 
 
-def _is_over(began: float, limits: Limits) -> bool:
+def _is_over(began: float, limits: RunLimits) -> bool:
     return limits.all_seconds is not None and time.monotonic() - began >= limits.all_seconds
 
 
-def _left_of(began: float, limits: Limits) -> Limits:
-    """For the next cell: it may take no longer than what is left for all."""
+def _left_of(began: float, limits: RunLimits) -> RunLimits:
+    """The limits of the next cell, which may take no longer than what is left for all."""
     if limits.all_seconds is None:
         return limits
     left = max(1.0, round(limits.all_seconds - (time.monotonic() - began)))  # whole, as messages name it

@@ -19,10 +19,9 @@ import jax
 
 from showdown import __version__
 from showdown.basics.errors import MissingDataError, ShowdownError, UsageError
-from showdown.bench.engine import Engine, Limits, Result
-from showdown.bench.engines._ray_board import Board
-from showdown.bench.engines._ray_cluster import connected, gpus_per_cell, slots
-from showdown.bench.engines._ray_task import Job, play
+from showdown.bench.engine import CellResult, Engine, RunLimits
+from showdown.bench.engines._ray_board import ProgressBoard
+from showdown.bench.engines._ray_cluster import CellJob, connected, gpus_per_cell, play, slots
 from showdown.bench.engines.local import Local
 from showdown.bench.estimate import longest_first
 from showdown.bench.plan import Planned
@@ -39,8 +38,8 @@ IN_FLIGHT = 2  # cells given to the cluster for each that it can play at once, s
 class Ray:
     store: Store
 
-    def run(self, planned: Iterable[Planned], limits: Limits) -> Iterator[Result]:
-        """The longest cells first, with results in the order in which cells finish."""
+    def run(self, planned: Iterable[Planned], limits: RunLimits) -> Iterator[CellResult]:
+        """Play the longest cells first, and yield results in the order in which cells finish."""
         planned = list(planned)
         yield from Local(self.store).run([item for item in planned if item.done], limits)
         left = longest_first([item for item in planned if not item.done], self.store)
@@ -52,7 +51,7 @@ class Ray:
 
 
 class _Data:
-    """What each problem of the plan plays, on the host."""
+    """The data of each problem of the plan, on the host."""
 
     def __init__(self, planned: list[Planned]) -> None:
         self.tables: dict[Problem, Any] = {}
@@ -65,7 +64,7 @@ class _Data:
 
 
 class _Flight(NamedTuple):
-    """A cell that the cluster has."""
+    """A cell that the cluster is playing."""
 
     item: Planned
     claim: ExitStack  # of the cell in the store
@@ -74,19 +73,19 @@ class _Flight(NamedTuple):
 @dataclass
 class _Driver:
     store: Store
-    limits: Limits
+    limits: RunLimits
     ray: Any
     data: _Data
     flights: dict[Any, _Flight] = field(default_factory=dict)  # by the reference of the task's result
     attempts: Counter[str] = field(default_factory=Counter)  # of each cell
     steps: dict[str, int] = field(default_factory=dict)  # that were reported as played
 
-    def play(self, left: deque[Planned]) -> Iterator[Result]:
+    def play(self, left: deque[Planned]) -> Iterator[CellResult]:
         self.slots = slots(self.ray, self.limits)
         gpus = gpus_per_cell(self.ray, self.limits)
         resources = {"num_cpus": self.limits.cell_cpus, "num_gpus": gpus, "max_retries": 0}
         self.task = self.ray.remote(**resources)(play)
-        self.board = self.ray.remote(num_cpus=0, max_restarts=-1)(Board).remote()
+        self.board = self.ray.remote(num_cpus=0, max_restarts=-1)(ProgressBoard).remote()
         self.references = {problem: self.ray.put(tables) for problem, tables in self.data.tables.items()}
         self.data.tables.clear()
         self.sources = tuple((path.name, path.read_bytes()) for path in self.limits.load)
@@ -105,7 +104,7 @@ class _Driver:
                 flight.claim.close()
             self.ray.kill(self.board)
 
-    def _send(self, item: Planned, elsewhere: deque[Planned]) -> Iterator[Result]:
+    def _send(self, item: Planned, elsewhere: deque[Planned]) -> Iterator[CellResult]:
         """Give a cell to the cluster, unless another run plays it or has played it."""
         claim, cell = ExitStack(), item.cell
         if not claim.enter_context(self.store.claim(cell.hash)):
@@ -114,7 +113,7 @@ class _Driver:
         with claim:
             if self.store.is_done(cell.hash):
                 self.store.add_names(cell, item.names)
-                yield Result(cell, "done", new=False)
+                yield CellResult(cell, "done", new=False)
                 return
             self.store.require_space(cell)
             try:
@@ -123,12 +122,12 @@ class _Driver:
                 why = f"{cell.label} cannot be handed to another process ({error}): play it with --engine local"
                 raise UsageError(why) from None
             limits = replace(self.limits, progress=None, load=())
-            job = Job(__version__, self.sources, pickled, limits, self.slots.machine, self.store.directory)
+            job = CellJob(__version__, self.sources, pickled, limits, self.slots.machine, self.store.directory)
             self.attempts[cell.hash] += 1
             reference = self.task.remote(job, self.references[cell.problem], self.board)
             self.flights[reference] = _Flight(item, claim.pop_all())
 
-    def _receive(self, left: deque[Planned]) -> Iterator[Result]:
+    def _receive(self, left: deque[Planned]) -> Iterator[CellResult]:
         """Store what has arrived within a moment."""
         if not self.flights:
             time.sleep(POLL_SECONDS)  # other runs play all that is left
@@ -145,8 +144,8 @@ class _Driver:
                 self._report(item, item.cell.trials * item.cell.problem.horizon)
                 yield result
 
-    def _stored(self, reference: Any, item: Planned) -> Result | None:
-        """None if its worker died and the cell is to be played again."""
+    def _stored(self, reference: Any, item: Planned) -> CellResult | None:
+        """Store a cell that arrived, and return its result; None if its worker died and it is to be played again."""
         errors = self.ray.exceptions
         try:
             result, files = self.ray.get(reference)
@@ -157,14 +156,14 @@ class _Driver:
         self.store.adopt(files)
         return result
 
-    def _lost(self, item: Planned, error: str) -> Result | None:
+    def _lost(self, item: Planned, error: str) -> CellResult | None:
         attempts = self.attempts[item.cell.hash]
         if attempts < ATTEMPTS:
             return None
         advice = "if memory ran out, a larger --cell-cpus or fewer --batch-trials may help"
         reason = f"its worker died {attempts} times (Ray says {error}); {advice}"
         self.store.write_failed(item.cell, item.names, "error", reason, about(self.slots.machine - 1))
-        return Result(item.cell, "error", reason)
+        return CellResult(item.cell, "error", reason)
 
     def _report_progress(self) -> None:
         try:
@@ -176,7 +175,7 @@ class _Driver:
                 self._report(flight.item, news[flight.item.cell.hash])
 
     def _report(self, item: Planned, total: int) -> None:
-        """Steps that a second attempt repeats are not counted again."""
+        """Report progress. Steps that a second attempt repeats are not counted again."""
         new = max(0, total - self.steps.get(item.cell.hash, 0))
         self.steps[item.cell.hash] = self.steps.get(item.cell.hash, 0) + new
         if self.limits.progress is not None:

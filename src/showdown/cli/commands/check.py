@@ -13,7 +13,7 @@ from showdown.cli import console
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from showdown.config.registry import Entry, Registry
+    from showdown.config.registry import Registered, Registry
     from showdown.testing.promise import Promise
 
 
@@ -74,7 +74,7 @@ def _subjects(file: Path) -> list[Subject]:
     return found
 
 
-def _registered_by(file: Path, *registries: Registry[Any]) -> Callable[[Entry[Any]], bool]:
+def _registered_by(file: Path, *registries: Registry[Any]) -> Callable[[Registered[Any]], bool]:
     """Load a file; the answer says of an entry of the registries whether this file added it."""
     import showdown
     from showdown.config import core

@@ -9,7 +9,7 @@ import typer
 
 from showdown.basics.errors import UsageError
 from showdown.cli import console
-from showdown.cli.choose import chosen
+from showdown.cli.inputs import chosen
 from showdown.metrics import MAIN, METRICS
 
 if TYPE_CHECKING:

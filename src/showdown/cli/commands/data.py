@@ -23,7 +23,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON."
 
 
 class _Command(typer.core.TyperCommand):
-    """One whose help does not say what Python calls a repeated argument: the dots after its name do."""
+    """A command whose help shows a repeated argument by the dots after its name, not by Python's name for its type."""
 
     def get_help(self, ctx: Any) -> str:
         return str(super().get_help(ctx)).replace(" <list[str]>", "")
@@ -101,7 +101,7 @@ def verify_command(
 ) -> None:
     """Read data files and compare them with their checksums."""
     from showdown.data import verify
-    from showdown.data.locate import find
+    from showdown.data.catalogue import find
     from showdown.data.unpack import Unusable
 
     rows: list[dict[str, Any]] = []
@@ -133,8 +133,7 @@ def path_command(
     as_json: AsJson = False,
 ) -> None:
     """Print where a data set's files are, or where downloads go."""
-    from showdown.data.catalogue import dataset
-    from showdown.data.locate import folders, require
+    from showdown.data.catalogue import dataset, folders, require
 
     paths = folders(data_dir)[:1] if name is None else require(dataset(name), data_dir)
     if as_json:
@@ -153,7 +152,7 @@ def _chosen(names: list[str]) -> list[Dataset]:
 
 
 def _files(entry: Dataset, data_dir: Path | None) -> list[dict[str, Any]]:
-    from showdown.data.locate import find
+    from showdown.data.catalogue import find
     from showdown.data.verify import is_known_good
 
     rows = []
@@ -177,7 +176,7 @@ def _print(rows: list[dict[str, Any]], as_json: bool) -> None:
 
 
 def _percent(name: str, advance: Callable[[int, str | None], None]) -> Callable[[str, int, int], None]:
-    """Turns bytes received of bytes expected into a bar of a hundred; another mirror starts it again."""
+    """A function that turns received bytes into a bar of a hundred; another mirror starts it again."""
     shown = 0
 
     def progress(url: str, received: int, expected: int) -> None:

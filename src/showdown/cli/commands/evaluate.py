@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from showdown.cli import console
-from showdown.cli.load import Load, load_files
-from showdown.cli.table_options import Categorical, Delimiter, Header
+from showdown.cli.inputs import Categorical, Delimiter, Header, Load, load_files
 
 
 def register(app: typer.Typer) -> None:

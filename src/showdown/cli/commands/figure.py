@@ -9,9 +9,7 @@ import typer
 
 from showdown.basics.errors import UsageError
 from showdown.cli import console
-from showdown.cli.choose import chosen, near
-from showdown.cli.data_folder import DataFolder, use_data_folder
-from showdown.cli.load import Load, load_files
+from showdown.cli.inputs import DataFolder, Load, chosen, load_files, near, use_data_folder
 
 
 def register(app: typer.Typer) -> None:

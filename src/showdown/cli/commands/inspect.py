@@ -12,7 +12,7 @@ import typer
 
 from showdown.basics.text import one_line
 from showdown.cli import console
-from showdown.cli.table_options import (
+from showdown.cli.inputs import (
     Categorical,
     Costs,
     Delimiter,
@@ -80,8 +80,7 @@ def _describe(
 ) -> dict[str, Any]:
     import numpy as np
 
-    from showdown.data.choose_columns import possible_labels
-    from showdown.data.recognise_log import log_played_as_labels
+    from showdown.data.choose_columns import log_played_as_labels, possible_labels
 
     log = None if fields["rewards"] else log_played_as_labels(table, fields["label"], fields["ignore"], fields["keep"])
     about: dict[str, Any] = {
@@ -185,7 +184,7 @@ def _more(count: int) -> list[str]:
 def _next(about: dict[str, Any]) -> list[str]:
     """What to type now."""
     if about["log"]:
-        from showdown.data.recognise_log import LogColumns
+        from showdown.data.choose_columns import LogColumns
 
         log = LogColumns(**about["log"])
         return [

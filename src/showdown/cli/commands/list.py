@@ -12,8 +12,7 @@ import typer
 
 from showdown.basics.errors import UsageError
 from showdown.cli import console
-from showdown.cli.choose import near
-from showdown.cli.load import Load, load_files
+from showdown.cli.inputs import Load, load_files, near
 
 WHAT = ("policies", "problems", "suites")
 FAMILIES = {  # whose names are not plain words
@@ -87,7 +86,7 @@ def _presets(what: str) -> list[dict[str, Any]]:
 
 
 def _family(kind: type) -> str:
-    """Of a problem, where its data come from; of a policy, the file that its class is in, in words."""
+    """The heading that a class is listed under: where a problem's data come from, or the file of a policy in words."""
     from showdown.protocol.problem import Problem
 
     if issubclass(kind, Problem):

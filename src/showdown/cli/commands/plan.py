@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from showdown.cli.data_folder import DataFolder
-from showdown.cli.load import Load, load_files
-from showdown.cli.suite_options import (
+from showdown.cli.inputs import DataFolder, Load, load_files
+from showdown.cli.run_options import (
     Horizon,
     Out,
     Policies,
@@ -41,7 +40,7 @@ def plan_command(
 ) -> None:
     """Divide a suite into shards of about equal cost, the same on every machine; play nothing."""
     from showdown.bench.shards import divided
-    from showdown.cli.print_plan import print_shards
+    from showdown.cli.run_output import print_shards
 
     load_files(load)
     store, _ = opened_store(out)

@@ -10,7 +10,7 @@ import typer
 
 from showdown.basics.errors import UsageError
 from showdown.cli import console
-from showdown.cli.load import Load, load_files
+from showdown.cli.inputs import Load, load_files
 
 
 def register(app: typer.Typer) -> None:

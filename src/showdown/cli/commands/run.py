@@ -12,39 +12,36 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from showdown.cli import console
-from showdown.cli.clean_stop import clean_stop
-from showdown.cli.data_folder import DataFolder
-from showdown.cli.engine_options import (
+from showdown.cli.console import clean_stop
+from showdown.cli.inputs import DataFolder, Load, load_files
+from showdown.cli.run_options import (
     Address,
     BatchTrials,
     CellCpus,
     CellGpus,
     CellSeconds,
     EngineName,
-    Processes,
-    chosen_engine,
-    chosen_limits,
-)
-from showdown.cli.load import Load, load_files
-from showdown.cli.print_plan import measure_speed, print_plan, row
-from showdown.cli.suite_options import (
     Horizon,
     Out,
     Policies,
     Problems,
+    Processes,
     Seed,
     SuiteName,
     Trials,
+    chosen_engine,
+    chosen_limits,
     chosen_suite,
     opened_store,
     planned_cells,
 )
+from showdown.cli.run_output import measure_speed, print_plan, row
 
 if TYPE_CHECKING:
-    from showdown.bench.engine import Engine, Limits, Result
+    from showdown.bench.engine import CellResult, Engine, RunLimits
     from showdown.bench.plan import Planned
+    from showdown.bench.remote import Mirror
     from showdown.bench.store import Store
-    from showdown.bench.sync import Mirror
 
 
 def register(app: typer.Typer) -> None:
@@ -107,7 +104,7 @@ def run_command(
 
 
 def _warn_of_tables(planned: list[Planned]) -> None:
-    """What is likely to mislead in tables of the user's own that are to be played."""
+    """Warn of what is likely to mislead in the user's own tables that are to be played."""
     problems = {item.cell.problem_name: item.cell.problem for item in planned if not item.done}
     for name, problem in problems.items():
         if hasattr(problem, "bandit_table"):
@@ -115,7 +112,9 @@ def _warn_of_tables(planned: list[Planned]) -> None:
                 console.warn(f"{name}: {sentence}")
 
 
-def _play(planned: list[Planned], player: Engine, limits: Limits, store: Store, mirror: Mirror | None) -> list[Result]:
+def _play(
+    planned: list[Planned], player: Engine, limits: RunLimits, store: Store, mirror: Mirror | None
+) -> list[CellResult]:
     from showdown.bench.estimate import seconds_of_each
 
     todo = [item.cell for item in planned if not item.done]
@@ -143,8 +142,8 @@ def _play(planned: list[Planned], player: Engine, limits: Limits, store: Store, 
     return sorted(results, key=lambda result: order[result.cell.hash])
 
 
-def _print_results(results: list[Result], store: Store, as_json: bool) -> None:
-    from showdown.cli.closing import closing_table, print_table
+def _print_results(results: list[CellResult], store: Store, as_json: bool) -> None:
+    from showdown.cli.run_output import closing_table, print_table
 
     out = store.directory
     table = closing_table(store, [result.cell for result in results if result.status == "done"])
@@ -159,7 +158,7 @@ def _print_results(results: list[Result], store: Store, as_json: bool) -> None:
         console.data(f"as a page: showdown report {shlex.quote(str(out))} --open")
 
 
-def _counted(results: list[Result], new: list[Result], out: Path) -> str:
+def _counted(results: list[CellResult], new: list[CellResult], out: Path) -> str:
     if not new:
         stored = "the cell is" if len(results) == 1 else f"all {len(results)} cells are"
         return f"nothing to do: {stored} already in {out}"
@@ -174,7 +173,7 @@ def _counted(results: list[Result], new: list[Result], out: Path) -> str:
     return f"{said}{already} in {out} (compiling {compiling:.1f} s, running {running:.1f} s)"
 
 
-def _row(result: Result) -> dict[str, Any]:
+def _row(result: CellResult) -> dict[str, Any]:
     return {
         **row(result.cell),
         "status": result.status,

@@ -13,7 +13,7 @@ import typer
 
 from showdown.basics.errors import UsageError
 from showdown.cli import console
-from showdown.cli.load import Load, load_files
+from showdown.cli.inputs import Load, load_files
 
 
 def register(app: typer.Typer) -> None:
@@ -80,7 +80,7 @@ def _describe_preset(registry: Any, text: str, name: str) -> dict[str, Any]:
         "summary": preset_summary(registry, entry),
         "base": base_name,
         "fields": fields,
-        "reference": getattr(value, "reference", ""),
+        "reference": value.reference,
         "about": inspect.cleandoc(module.__doc__ or ""),
     }
 

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from showdown.cli import console
-from showdown.cli.clean_stop import clean_stop
-from showdown.cli.data_folder import DataFolder, use_data_folder
-from showdown.cli.engine_options import Address
-from showdown.cli.load import Load, load_files
-from showdown.cli.suite_options import Horizon
+from showdown.cli.console import clean_stop
+from showdown.cli.inputs import DataFolder, Load, load_files, use_data_folder
+from showdown.cli.run_options import Address, Horizon
 from showdown.cli.tuning_options import (
     AsJson,
     Batch,
@@ -32,8 +30,8 @@ from showdown.cli.tuning_options import (
 
 if TYPE_CHECKING:
     from showdown.protocol.problem import Problem
-    from showdown.tuning.protocol import Reported
-    from showdown.tuning.request import Request
+    from showdown.tuning.request import TuningRequest
+    from showdown.tuning.tuned_study import Reported
 
 
 def register(app: typer.Typer) -> None:
@@ -70,7 +68,7 @@ def tuned_command(
 ) -> None:
     """Tune policies on some problems; compare default, published and tuned values on all, on fresh episodes."""
     from showdown.bench.store import Store
-    from showdown.tuning.protocol import study
+    from showdown.tuning.tuned_study import study
 
     use_data_folder(data_dir)
     load_files(load)
@@ -98,10 +96,10 @@ def tuned_command(
 
 def _asked(
     policies: str, tune_on: str, report_on: str, fields: str | None, **options: Any
-) -> tuple[list[Request], dict[str, Problem]]:
+) -> tuple[list[TuningRequest], dict[str, Problem]]:
     """A tuning for each policy on each problem, and the problems to report on."""
     from showdown.config.registry import split_outside_brackets
-    from showdown.tuning.asked import all_playable, playable, request_for
+    from showdown.tuning.request import all_playable, playable, request_for
 
     searched = split_outside_brackets(fields or "")
     requests = [
@@ -115,7 +113,7 @@ def _asked(
 
 
 def _print(rows: list[Reported], as_json: bool) -> None:
-    from showdown.tuning.protocol_words import sentences, table
+    from showdown.tuning.tuned_study import sentences, table
 
     if as_json:
         console.data_json([asdict(row) for row in rows])

@@ -20,8 +20,8 @@ def sync_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
 ) -> None:
     """Copy every finished cell that is missing there; nothing is replaced. Exit code 1 if a cell is damaged."""
+    from showdown.bench.remote import copy_cells, opened
     from showdown.bench.store import Store
-    from showdown.bench.sync import copy_cells, opened
 
     from_store, to_store = opened(source), opened(target)
     if isinstance(from_store, Store) and not from_store.folder.is_dir():

@@ -10,7 +10,7 @@ import typer
 
 from showdown.basics.errors import UsageError
 from showdown.cli import console
-from showdown.cli.choose import chosen, near
+from showdown.cli.inputs import chosen, near
 from showdown.metrics import MAIN, METRICS
 from showdown.report.formats import FORMATS
 

@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from showdown.cli import console
-from showdown.cli.clean_stop import clean_stop
-from showdown.cli.data_folder import DataFolder, use_data_folder
-from showdown.cli.engine_options import Address
-from showdown.cli.load import Load, load_files
-from showdown.cli.suite_options import Horizon
+from showdown.cli.console import clean_stop
+from showdown.cli.inputs import DataFolder, Load, load_files, use_data_folder
+from showdown.cli.run_options import Address, Horizon
 from showdown.cli.tuning_options import (
     AsJson,
     Batch,
@@ -32,9 +30,9 @@ from showdown.cli.tuning_options import (
 )
 
 if TYPE_CHECKING:
-    from showdown.tuning.final import Result
-    from showdown.tuning.history import History
-    from showdown.tuning.request import Request
+    from showdown.tuning.fresh_choice import TuningResult
+    from showdown.tuning.history import TuningHistory
+    from showdown.tuning.request import TuningRequest
 
 
 def register(app: typer.Typer) -> None:
@@ -68,7 +66,7 @@ def tune_command(
     """Search for good values of a policy's fields, and compare the best with the default on fresh episodes."""
     from showdown.bench.store import Store
     from showdown.config.registry import split_outside_brackets
-    from showdown.tuning.asked import request_for
+    from showdown.tuning.request import request_for
     from showdown.tuning.tune import tune
 
     use_data_folder(data_dir)
@@ -94,7 +92,7 @@ def tune_command(
     _print(request, history, result, out, as_json)
 
 
-def _print(request: Request, history: History, result: Result, out: Path, as_json: bool) -> None:
+def _print(request: TuningRequest, history: TuningHistory, result: TuningResult, out: Path, as_json: bool) -> None:
     from showdown.tuning.history import proposals_file
 
     preset, called = proposals_file(out, request).with_suffix(".toml"), request.preset
@@ -106,7 +104,7 @@ def _print(request: Request, history: History, result: Result, out: Path, as_jso
         console.data(line)
 
 
-def _said(request: Request, history: History, result: Result, preset: Path, called: str) -> list[str]:
+def _said(request: TuningRequest, history: TuningHistory, result: TuningResult, preset: Path, called: str) -> list[str]:
     from showdown.tuning.space import at_an_end
 
     count = len(history.entries)
@@ -131,7 +129,7 @@ def _said(request: Request, history: History, result: Result, preset: Path, call
     return [*lines, f"history: {preset.with_suffix('.csv')}"]
 
 
-def _judged(request: Request, result: Result) -> str:
+def _judged(request: TuningRequest, result: TuningResult) -> str:
     """Whether the chosen candidate is better than the default on episodes that nothing was chosen by."""
     from showdown.analysis.compare_trials import BETTER, WORSE
 

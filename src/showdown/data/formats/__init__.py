@@ -1,14 +1,47 @@
 """The formats of files, one module each: every module here defines `FORMAT` and is found without being listed.
 
-Text that no format recognises is read as delimited text (`data/delimited.py`).
+A format says how a file of it begins, and how it is read into a pandas DataFrame. An error in a file is a UsageError
+whose sentence begins with "it": the reader puts the file's name before it. Text that no format recognises is read as
+delimited text (`data/delimited.py`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from showdown.basics.discover import defined, import_modules
-from showdown.data.file_format import BinaryFormat, TextFormat
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+MISSING = frozenset(
+    ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "<null>", "None", "<NA>")
+)
+
+
+@dataclass(frozen=True)
+class BinaryFormat:
+    name: str  # what it is called in messages
+    begins: tuple[bytes, ...]  # the first bytes of such a file, at most 8
+    read: Callable[[Path], pd.DataFrame]
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    name: str  # what it is called in messages
+    recognises: Callable[[str], bool]  # whether text that begins like this is in this format
+    read: Callable[[str], pd.DataFrame]  # from the whole text
+    is_read: bool = True  # False where `read` only says why such a file is refused
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of a library's message, for a sentence of our own."""
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
 @cache

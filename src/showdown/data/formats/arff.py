@@ -9,7 +9,7 @@ import pandas as pd
 
 from showdown.basics.errors import UsageError
 from showdown.data import delimited
-from showdown.data.file_format import TextFormat
+from showdown.data.formats import TextFormat
 
 NUMERIC = ("numeric", "real", "integer")
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from showdown.basics.errors import UsageError
 from showdown.data.delimited import with_tidy_text
-from showdown.data.file_format import TextFormat, first_line
+from showdown.data.formats import TextFormat, first_line
 from showdown.data.in_memory import as_frame
 
 _ADVICE = "write one object per line, or one array of objects"

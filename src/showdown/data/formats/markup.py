@@ -7,7 +7,7 @@ import re
 import pandas as pd
 
 from showdown.basics.errors import UsageError
-from showdown.data.file_format import TextFormat
+from showdown.data.formats import TextFormat
 
 _BEGINS = re.compile(
     r"\s*(<!--.*?-->\s*)*(<!doctype\b|<\?xml\b|<(html|head|body|table|div|meta|script|title)\b)",

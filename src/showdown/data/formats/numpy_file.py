@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from showdown.basics.errors import UsageError
-from showdown.data.file_format import BinaryFormat, first_line
+from showdown.data.formats import BinaryFormat, first_line
 from showdown.data.in_memory import from_arrays
 
 

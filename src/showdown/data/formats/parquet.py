@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from showdown.basics.errors import UsageError
-from showdown.data.file_format import BinaryFormat, first_line
+from showdown.data.formats import BinaryFormat, first_line
 from showdown.data.in_memory import as_frame
 
 

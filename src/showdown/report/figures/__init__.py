@@ -26,7 +26,7 @@ def draw(name: str, request: FigureRequest) -> matplotlib.figure.Figure:
     known = figures()
     if name not in known:
         raise UsageError(f"no figure is called {name!r}; there are {', '.join(known)}")
-    from showdown.bench.compilation_cache import use_compilation_cache
+    from showdown.bench.compilation import use_compilation_cache
     from showdown.report.drawing import style
 
     use_compilation_cache()

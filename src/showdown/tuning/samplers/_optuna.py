@@ -49,7 +49,7 @@ def _distribution(kinds: ModuleType, row: Dimension) -> Any:
 
 
 def _plain(item: Any) -> Any:
-    """Optuna's categories are numbers and text."""
+    """The item as Optuna's categories take it: numbers and text stay, a tuple becomes text."""
     return repr(item) if isinstance(item, tuple) else item
 
 

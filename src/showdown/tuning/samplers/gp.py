@@ -61,7 +61,7 @@ def _kernel(first: np.ndarray, second: np.ndarray, lengths: np.ndarray) -> np.nd
 
 @dataclass(frozen=True)
 class Process:
-    """Fitted to values with mean 0."""
+    """A Gaussian process fitted to values with mean 0."""
 
     places: np.ndarray
     lengths: np.ndarray
@@ -84,7 +84,7 @@ class Process:
 
 
 def fit(places: np.ndarray, values: np.ndarray) -> Process:
-    """The mode over the logarithms of lengths, scale and noise, with broad normal priors."""
+    """The process with the posterior mode of lengths, scale and noise; their logarithms have broad normal priors."""
     from scipy.linalg import solve_triangular
     from scipy.optimize import minimize
 

@@ -1,4 +1,4 @@
-"""A plan in words: its cells, how long they should take, and how they are divided between machines."""
+"""What `run` and `plan` print: a plan and its time, how it is divided, and the table that a run ends with."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 from showdown.cli import console
 
 if TYPE_CHECKING:
+    from showdown.analysis.table import Table
     from showdown.bench.cell import Cell
     from showdown.bench.plan import Planned
     from showdown.bench.store import Store
 
 
 def measure_speed(planned: list[Planned]) -> None:
-    """A short run of every family of policies in the plan; what is measured is kept for later estimates."""
+    """Measure every family of policies in the plan by a short run, and keep the rates for later estimates."""
     from showdown.bench.calibrate import calibrate
 
     for name, measured in calibrate([item.cell for item in planned]):
@@ -41,7 +42,7 @@ def print_plan(name: str, planned: list[Planned], store: Store, as_json: bool) -
 
 
 def print_shards(name: str, shards: list[list[Planned]], store: Store, as_json: bool) -> None:
-    """What each shard plays; seconds are those of its cells that are not stored yet."""
+    """Print what each shard plays; seconds count only cells that are not stored yet."""
     from showdown.bench.estimate import estimate_seconds
 
     rows: list[dict[str, Any]] = []
@@ -62,7 +63,7 @@ def print_shards(name: str, shards: list[list[Planned]], store: Store, as_json: 
 
 
 def row(cell: Cell) -> dict[str, Any]:
-    """What a cell is, as data."""
+    """The description of a cell as plain data."""
     return {
         "policy": cell.policy_name,
         "problem": cell.problem_name,
@@ -77,3 +78,30 @@ def duration(seconds: float) -> str:
     if seconds < 90:
         return f"{max(1, round(seconds))} seconds"
     return f"{round(seconds / 60)} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
+
+
+def closing_table(store: Store, cells: list[Cell]) -> Table | None:
+    """The table of a run's finished cells, without anything else in the store; None if no cell finished."""
+    from showdown.analysis.build_table import build_table
+    from showdown.analysis.play_details import play_details
+    from showdown.analysis.selection import select
+    from showdown.analysis.table import TableRequest
+
+    records = store.cells()
+    frame = store.frame(records)
+    mine = frame[frame["cell"].isin([cell.hash for cell in cells])] if len(frame) else frame
+    if mine.empty:
+        return None
+    mine = mine[mine["policy"].isin([cell.policy_name for cell in cells])]
+    details = play_details(store, records, mine["cell"])
+    problems = list(dict.fromkeys(mine["problem"]))
+    several = len(problems) > 1
+    request = TableRequest(rank=several, sort="rank" if several else problems[0])
+    return build_table(select(mine), request, details)
+
+
+def print_table(table: Table) -> None:
+    """Print a table that fits the terminal, with colours there and plain elsewhere."""
+    from showdown.report.formats import text
+
+    console.data_table(text.parts(table, console.width()))

@@ -1,7 +1,10 @@
-"""Programs compiled in threads before their cells are played."""
+"""Programs compiled in threads before their cells are played, and kept on disk between runs."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from types import SimpleNamespace
 
@@ -10,8 +13,8 @@ import numpy as np
 import pytest
 
 from showdown.bench.cell import Cell
-from showdown.bench.compile_ahead import CompileAhead
-from showdown.bench.engine import Limits
+from showdown.bench.compilation import CompileAhead
+from showdown.bench.engine import RunLimits
 from showdown.play import compile_once
 from showdown.play.compile_once import Job, compile_ahead, compiled_once, is_known
 from showdown.play.simulate import simulate
@@ -71,7 +74,7 @@ def cells(script):
 
 
 def test_playing_finds_everything_compiled(cells, monkeypatch):
-    ahead = CompileAhead(cells, Limits(), threads=2)
+    ahead = CompileAhead(cells, RunLimits(), threads=2)
     ahead.before(cells[0])
     ahead.close()
     assert ahead.begun == 3
@@ -83,12 +86,12 @@ def test_playing_finds_everything_compiled(cells, monkeypatch):
 
 
 def test_a_group_is_limited_and_what_cannot_be_played_is_left_to_playing(cells, monkeypatch):
-    monkeypatch.setattr("showdown.bench.compile_ahead.PROGRAMS_PER_THREAD", 1)
+    monkeypatch.setattr("showdown.bench.compilation.PROGRAMS_PER_THREAD", 1)
     begun = []
-    monkeypatch.setattr("showdown.bench.compile_ahead.compile_ahead", begun.append)
-    monkeypatch.setattr("showdown.bench.compile_ahead.is_known", lambda job: False)
+    monkeypatch.setattr("showdown.bench.compilation.compile_ahead", begun.append)
+    monkeypatch.setattr("showdown.bench.compilation.is_known", lambda job: False)
     impossible = Cell("Uniform", "toy", policies.get("Uniform"), cells[0].problem, 0, 0)  # no trials
-    ahead = CompileAhead([impossible, *cells], Limits(), threads=2)
+    ahead = CompileAhead([impossible, *cells], RunLimits(), threads=2)
     ahead.before(impossible)
     assert ahead.begun == 2
     ahead.before(cells[0])  # it was in the first group
@@ -96,7 +99,7 @@ def test_a_group_is_limited_and_what_cannot_be_played_is_left_to_playing(cells, 
     ahead.before(cells[2])  # the cell between them was not played
     assert ahead.begun == 4
     ahead.close()
-    limited = CompileAhead(cells, Limits(cell_seconds=10.0), threads=2)
+    limited = CompileAhead(cells, RunLimits(cell_seconds=10.0), threads=2)
     limited.before(cells[0])
     limited.close()
     assert limited.begun == 0  # compiling counts towards the seconds of a cell
@@ -135,3 +138,29 @@ def test_on_a_gpu_cublas_chooses_the_kernels_unless_the_user_says_how(backend, f
     assert (options is not None) == chosen
     if options:
         assert options == {"xla_gpu_autotune_level": "0", "xla_gpu_enable_triton_gemm": False}
+
+
+PROGRAM = """
+import jax
+from showdown.bench.compilation import use_compilation_cache
+use_compilation_cache()
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+print(jax.jit(lambda x: x * 2 + 1)(3))
+"""
+
+
+def test_an_entry_cut_short_is_compiled_again_without_a_word(tmp_path):
+    """What a process sees of an entry that another one is writing just then."""
+
+    def run() -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "SHOWDOWN_CACHE": str(tmp_path)}
+        command = [sys.executable, "-W", "error::UserWarning", "-c", PROGRAM]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+    assert run().stdout == "7\n"
+    entries = list((tmp_path / "compiled").glob("*-cache"))
+    assert entries
+    for entry in entries:
+        entry.write_bytes(b"")
+    again = run()
+    assert (again.stdout, again.stderr) == ("7\n", "")

@@ -13,9 +13,8 @@ import pandas as pd
 
 from showdown.analysis.compare_trials import NO_DIFFERENCE, difference
 from showdown.tuning.evaluate import measure
-from showdown.tuning.history import History
-from showdown.tuning.measure import combined
-from showdown.tuning.population import Place, Progress
+from showdown.tuning.history import TuningHistory
+from showdown.tuning.play_candidates import Place, Progress, combined
 from showdown.tuning.space import Candidate
 
 FINALISTS = 5
@@ -23,7 +22,7 @@ CHOOSING, REPORTING = 1_000_001, 1_000_002  # added to the seed of a tuning: epi
 
 
 @dataclass(frozen=True)
-class OnProblem:
+class ChosenOnProblem:
     """The chosen candidate and the default on fresh episodes, in the unit of the objective."""
 
     problem: str
@@ -38,22 +37,22 @@ class OnProblem:
 
 
 @dataclass(frozen=True)
-class Result:
+class TuningResult:
     candidate: Candidate
     spelled: str
     is_default: bool  # nothing was found that beats it on fresh episodes
-    problems: tuple[OnProblem, ...]
+    problems: tuple[ChosenOnProblem, ...]
     finalists: tuple[dict[str, Any], ...]  # spelled, and value on fresh episodes; the default too
 
     @property
     def verdict(self) -> str:
-        """Over all problems: better or worse on some of them, mixed, or no difference shown on any."""
+        """The verdict over all problems: better or worse on some, mixed, or no difference shown on any."""
         found = {row.verdict for row in self.problems} - {NO_DIFFERENCE}
         return "mixed" if len(found) > 1 else found.pop() if found else NO_DIFFERENCE
 
 
-def choose(history: History, among: Place, reported: Place, progress: Progress | None = None) -> Result:
-    """What is reported is stored in `reported`, where tables and the page find it under the preset's name."""
+def choose(history: TuningHistory, among: Place, reported: Place, progress: Progress | None = None) -> TuningResult:
+    """Choose among the best on fresh episodes. The last comparison is stored in `reported`, for tables and the page."""
     request, space = history.request, history.request.space
     numbers = [0, *(number for number in history.best(FINALISTS) if number != 0)]  # the default wins a tie
     candidates = [history.entries[number].candidate for number in numbers]
@@ -67,7 +66,7 @@ def choose(history: History, among: Place, reported: Place, progress: Progress |
     both = measure(request, reported, pair, trials, request.seed + REPORTING, progress=progress, called=names)
     sign = -1 if request.objective == "reward" else 1
     rows = [_compared(name, on[0].losses, on[1].losses, sign) for name, on in zip(request.problems, both, strict=True)]
-    return Result(
+    return TuningResult(
         candidate=chosen,
         spelled=space.spelled(chosen),
         is_default=chosen == candidates[0],
@@ -79,10 +78,10 @@ def choose(history: History, among: Place, reported: Place, progress: Progress |
     )
 
 
-def _compared(problem: str, chosen: Any, default: Any, sign: int) -> OnProblem:
-    """`sign` is −1 where losses are rewards turned round."""
+def _compared(problem: str, chosen: Any, default: Any, sign: int) -> ChosenOnProblem:
+    """The chosen candidate against the default; `sign` is −1 where losses are rewards turned round."""
     one, other = sign * pd.Series(chosen, dtype=float), sign * pd.Series(default, dtype=float)
     found = difference(one, other, worse=sign)  # positive is worse
     low, high = (found.low, found.high) if sign == 1 else (-found.high, -found.low)
     numbers = float(one.mean()), float(other.mean()), sign * found.mean, low, high
-    return OnProblem(problem, *numbers, found.wins, found.trials, found.verdict)
+    return ChosenOnProblem(problem, *numbers, found.wins, found.trials, found.verdict)

@@ -1,50 +1,82 @@
-"""Playing candidates as populations, and reading back what was stored of them.
+"""Playing candidates, and the numbers that a tuning makes small, read back from what was stored.
 
 A candidate on a problem is a normal cell, at the whole horizon or at a part of it. Candidates of one structure play the
-same episodes as one program; those that are in the store already are not played again.
+same episodes as one program; those that are in the store already are not played again. Where each candidate is a
+program of its own, an engine of `showdown run` (several processes, or a cluster) is faster than a population.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import jax
 import numpy as np
 
-from showdown.basics.errors import DivergedError, MissingDataError, UsageError
+from showdown.basics.errors import DivergedError, MissingDataError, ShowdownError, UsageError
 from showdown.bench.cell import Cell
+from showdown.bench.engine import RunLimits, make_engine
+from showdown.bench.plan import Planned
 from showdown.bench.play_cell import about
 from showdown.bench.record import About
 from showdown.bench.store import Store
 from showdown.play import memory
 from showdown.play.population import simulate_many
 from showdown.play.score_chunks import at_once
-from showdown.tuning.measure import Trials, losses
+
+Trials = np.ndarray  # (trials,) of one candidate on one problem, in the unit of the objective, smaller is better
+
+
+def losses(objective: str, columns: Mapping[str, np.ndarray]) -> Trials:
+    """What each trial lost. A reward is turned round, so that smaller is better throughout."""
+    values = np.asarray(columns[objective], float)
+    return -values if objective == "reward" else values
+
+
+def combined(measured: Sequence[Sequence[Trials]], default: Sequence[Trials], combine: str) -> np.ndarray:
+    """(candidates,) one number each, over the problems: `measured[candidate][problem]`, and the same of the default.
+
+    One problem: the mean of its trials. Several: the mean of each problem's mean relative to the default's (regret 0.8
+    is four fifths of what the default loses), or the mean rank among these candidates.
+    """
+    means = np.array([[trials.mean() for trials in each] for each in measured], float)
+    if means.shape[1] == 1:
+        return means[:, 0]
+    if combine == "rank":
+        from scipy.stats import rankdata
+
+        return np.asarray(rankdata(means, axis=0), float).mean(axis=1)
+    return (means / scales(default)).mean(axis=1)
+
+
+def scales(default: Sequence[Trials]) -> np.ndarray:
+    """(problems,) what one unit is: the size of the default's mean."""
+    return np.maximum(np.abs([trials.mean() for trials in default]), 1e-12)
+
 
 Progress = Callable[[int], None]  # trial-steps just played
 Names = dict[str, list[tuple[str, str]]]  # of each cell, by its hash: every (policy, problem) that it is asked for by
 FINAL = ("done", "diverged", "error")  # of a candidate: it is not played again
-Player = Callable[[list[Cell], Names, Store, Progress | None], None]  # plays cells that are missing and stores them
+PlayCells = Callable[[list[Cell], Names, Store, Progress | None], None]  # plays cells that are missing and stores them
 
 
 class Place(NamedTuple):
-    """Where cells are stored, and what plays them."""
+    """A store for cells, and what plays them."""
 
     store: Store
-    player: Player | None = None  # None: populations, in this process
+    player: PlayCells | None = None  # None: populations, in this process
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What is stored of one cell."""
+class StoredLosses:
+    """What one stored cell lost in each trial, and the seconds it took."""
 
     losses: Trials | None  # None: the policy diverged, or refused these values
     seconds: float
 
 
-def play(cells: Sequence[Cell], place: Place, objective: str, progress: Progress | None = None) -> list[Measured]:
+def play(cells: Sequence[Cell], place: Place, objective: str, progress: Progress | None = None) -> list[StoredLosses]:
     """What each cell measured, in order; those that the store does not hold are played first.
 
     Cells that mean the same are played once, and are stored under the names of all.
@@ -75,17 +107,17 @@ def play(cells: Sequence[Cell], place: Place, objective: str, progress: Progress
     return [measured for cell in cells if (measured := found[cell.hash]) is not None]
 
 
-def _stored(cell: Cell, store: Store, objective: str) -> Measured | None:
+def _stored(cell: Cell, store: Store, objective: str) -> StoredLosses | None:
     record = store.read_record(store.folder / f"{cell.hash}.json")
     if record is None or record.status not in FINAL:
         return None
     seconds = record.compile_seconds + record.run_seconds
     if not record.is_done:
-        return Measured(None, seconds)
+        return StoredLosses(None, seconds)
     table = store.trials(record)
     if table is None:  # damaged: play it again
         return None
-    return Measured(losses(objective, {objective: np.asarray(table[objective])}), seconds)
+    return StoredLosses(losses(objective, {objective: np.asarray(table[objective])}), seconds)
 
 
 def _play_group(cells: list[Cell], whole: int, names: Names, store: Store, progress: Progress | None) -> None:
@@ -121,7 +153,7 @@ def _about() -> About:
 
 
 def _largest_population(cell: Cell) -> int:
-    """On a CPU, no more than jaxlib adds up correctly in one go (see `at_once`)."""
+    """The most candidates to play together; on a CPU what jaxlib adds up correctly in one go (see `at_once`)."""
     if jax.default_backend() != "cpu":
         return 1 << 20
     try:
@@ -129,3 +161,17 @@ def _largest_population(cell: Cell) -> int:
     except MissingDataError as error:
         raise UsageError(f"{cell.problem_name} cannot be tuned on: {error}") from None
     return at_once(cell.trials * actions)
+
+
+def by_engine(name: str, limits: RunLimits) -> PlayCells:
+    def play(cells: list[Cell], names: Names, store: Store, progress: Progress | None) -> None:
+        def report(cell: Cell, steps: int) -> None:
+            if progress is not None:
+                progress(steps)
+
+        planned = [Planned(cell, names[cell.hash], done=False) for cell in cells]
+        for result in make_engine(name, store).run(planned, replace(limits, progress=report)):
+            if result.status not in FINAL:
+                raise ShowdownError(f"{result.cell.label}: {result.status}: {result.reason}")
+
+    return play
