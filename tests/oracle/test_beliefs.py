@@ -13,8 +13,8 @@ from showdown.beliefs.features import ContextScale, PlainContexts, ScaledContext
 from showdown.beliefs.linear import GaussianLinear, StudentLinear
 from showdown.beliefs.network_features import NetworkFeatures
 from showdown.beliefs.scale_free import ScaleFreeLinear
-from showdown.policies.shared.duel import duel
 from showdown.policies.shared.refit_beliefs import inverse_roots
+from showdown.policies.shared.value_thompson import duel
 from showdown.posteriors.moments import Moments
 from showdown.protocol.keys import named_key
 from showdown.protocol.problem import ProblemSpec

@@ -19,7 +19,6 @@ STEPS, DIM, ACTIONS = 21, 2, 3
 
 @pytest.fixture(name="problem", scope="module")
 def make_problem():
-    from showdown.testing import scripted
 
     draw = np.random.default_rng(0)
     return scripted(draw.normal(size=(STEPS, DIM)), draw.normal(size=(STEPS, ACTIONS)))

@@ -12,8 +12,7 @@ import jax.numpy as jnp
 
 from showdown.play import block
 from showdown.play.block import RoleKeys
-from showdown.play.propensity import law
-from showdown.play.score_chunks import at_once
+from showdown.play.propensity import at_once, law
 from showdown.protocol.policy import History, Policy, State, all_finite
 from showdown.protocol.problem import ProblemSpec
 from showdown.protocol.situation import Batch, Situation

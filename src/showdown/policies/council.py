@@ -29,8 +29,8 @@ from showdown.beliefs.network_features import NetworkFeatures
 from showdown.beliefs.scale_free import ScaleFreeLinear
 from showdown.config import Configuration, config, param, required
 from showdown.policies.registry import policies
-from showdown.policies.shared.duel import duel, duel_law
 from showdown.policies.shared.refit_beliefs import View, refit
+from showdown.policies.shared.value_thompson import duel, duel_law
 from showdown.policies.wrappers import WarmUp
 from showdown.posteriors.probability_of_best import MOST, largest
 from showdown.posteriors.regression import student_t

@@ -27,8 +27,7 @@ from showdown.beliefs.belief import Values
 from showdown.beliefs.features import PlainContexts
 from showdown.beliefs.linear import Covariance, GaussianLinear, Linear, LinearState, StudentLinear
 from showdown.config import config, log, param, positive
-from showdown.policies.registry import policies
-from showdown.policies.shared.references import PAPER
+from showdown.policies.registry import PAPER, policies
 from showdown.policies.shared.value_thompson import ValueThompson
 from showdown.policies.wrappers import Duel, EpsilonGreedy, WarmUp
 from showdown.protocol.policy import Greedy, Policy

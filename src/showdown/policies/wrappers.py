@@ -10,8 +10,7 @@ import jax.numpy as jnp
 
 from showdown.basics.errors import UsageError
 from showdown.config import between, config, integers, linear, log, non_negative, param, probability, required
-from showdown.policies.shared.duel import duel, duel_law
-from showdown.policies.shared.value_thompson import ValueThompson
+from showdown.policies.shared.value_thompson import ValueThompson, duel, duel_law
 from showdown.protocol.keys import role_key
 from showdown.protocol.policy import Greedy, History, Policy, State, Thompson
 from showdown.protocol.problem import ProblemSpec

@@ -8,6 +8,7 @@ not come by the end are never learned.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import jax
 
@@ -32,6 +33,9 @@ class ProblemWrapper(Problem):
     @property
     def has_labels(self) -> bool:
         return self.inner.has_labels
+
+    def bandit_table(self) -> Any:
+        return self.inner.bandit_table()
 
     def load(self) -> Tables:
         return self.inner.load()

@@ -22,8 +22,7 @@ from showdown.protocol.policy import Policy
 from showdown.protocol.problem import ProblemSpec
 from showdown.protocol.situation import Situation
 from showdown.testing.promise import Promise, calling, first_difference, leaves, require, strictly
-from showdown.testing.scripted import scripted
-from showdown.testing.trajectory import TRIALS, play
+from showdown.testing.trajectory import TRIALS, play, scripted
 
 STEPS, DIM, ACTIONS = 24, 3, 3
 SPEC = ProblemSpec(DIM, ACTIONS)
