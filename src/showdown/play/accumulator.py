@@ -11,6 +11,7 @@ from showdown.basics.errors import DivergedError, InvalidProblemError, ShowdownE
 from showdown.metrics import METRICS, per_checkpoint
 from showdown.metrics.metric import Metric, Take
 from showdown.play.segment import Played
+from showdown.protocol.situation import ADVICE
 
 CHECKPOINTS = 200  # points kept of each regret curve
 LAST_STEPS = 500  # simple regret is the mean over this many final steps, as in the paper
@@ -103,6 +104,10 @@ class Accumulator:
         if actions.size and not 0 <= actions.min() <= actions.max() < num_actions:
             wrong = actions[(actions < 0) | (actions >= num_actions)][0]
             raise UsageError(f"the policy chose action {wrong} of a problem with {num_actions} actions")
+        missing = np.isinf(np.asarray(played.expected_regret)[: self.trials, :steps])  # what `measure` says of it
+        if missing.any():
+            wrong = actions[missing][0]
+            raise UsageError(f"the policy chose action {wrong} in a step where it is not available: {ADVICE}")
         places = num_actions * np.arange(self.trials)[:, None] + actions
         counts = np.bincount(places.ravel(), minlength=self.action_counts.size)
         self.action_counts += counts.reshape(self.action_counts.shape)
