@@ -34,7 +34,7 @@ def refit(policy: GreedyNetwork):
 
     def trials(contexts, rewards):
         def one(key, actions, rewards):
-            history = History(jnp.int32(40), actions, rewards, lambda steps: contexts[steps])
+            history = History(SPEC, jnp.int32(40), actions, rewards, lambda rows: contexts[rows])
             return policy.refit(key, policy.init(key, SPEC), history)
 
         return jax.vmap(one)(KEYS, ACTIONS, rewards)

@@ -49,11 +49,8 @@ class Coins(Policy):
     def init(self, key, spec):
         return ()
 
-    def act(self, key, state, context, step):
+    def act(self, key, state, situation):
         return jax.random.bernoulli(key, 0.3).astype(jnp.int32)
-
-    def act_among(self, key, state, context, step, available):
-        return self.act(key, state, context, step)
 
 
 def test_a_policy_that_states_no_law_is_drawn_from(problem):
