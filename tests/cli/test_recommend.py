@@ -224,7 +224,7 @@ class Slow(Policy):
         time.sleep(self.seconds)
         return ()
 
-    def act(self, key, state, context, step):
+    def act(self, key, state, situation):
         return jnp.int32(0)
 
     def refit(self, key, state, history):

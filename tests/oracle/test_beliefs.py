@@ -18,6 +18,7 @@ from showdown.policies.shared.value_thompson import duel
 from showdown.posteriors.moments import Moments
 from showdown.protocol.keys import named_key
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Situation
 
 ACTIONS, DIM, ROWS = 2, 3, 30
 GENERATOR = np.random.default_rng(0)
@@ -59,7 +60,7 @@ def moments() -> Moments:
 def test_student_linear_is_the_conjugate_posterior_and_its_evidence_the_predictive_density():
     belief = StudentLinear(prior_precision=0.5, noise_shape=2.0, noise_rate=3.0)
     state, evidence = learn(belief)
-    values = belief.moments(state, QUESTION)
+    values = belief.values(state, QUESTION)
     for action in range(ACTIONS):
         mean, covariance, residual = exact(action, ROWS, 0.5)
         shape = 2.0 + (action == PLAYED).sum() / 2
@@ -79,7 +80,7 @@ def test_gaussian_linear_knows_its_noise():
     belief = GaussianLinear(prior_precision=0.5, noise_variance=0.25)
     state, evidence = learn(belief)
     mean, covariance, _ = exact(0, ROWS, 0.5 * 0.25)
-    values = belief.moments(state, QUESTION)
+    values = belief.values(state, QUESTION)
     assert values.mean[0] == pytest.approx(QUESTION @ mean, rel=1e-3)
     assert values.spread[0] == pytest.approx(np.sqrt(0.25 * QUESTION @ covariance @ QUESTION), rel=1e-3)
     last = ROWS - 1
@@ -102,13 +103,12 @@ def test_gaussian_linear_knows_its_noise():
 def test_rebuilding_from_all_data_is_learning_it_row_by_row(belief):
     state, _ = learn(belief)
     rebuilt = belief.rebuild(state, moments())
-    for one, other in zip(belief.moments(state, QUESTION), belief.moments(rebuilt, QUESTION), strict=True):
+    assert belief.values(state, QUESTION).noise is not None
+    for one, other in zip(belief.values(state, QUESTION), belief.values(rebuilt, QUESTION), strict=True):
         np.testing.assert_allclose(one, other, rtol=2e-3)
     root = inverse_roots([belief.precision(moments())])[0]
     with_root = belief.rebuild(state, moments(), root)
-    np.testing.assert_allclose(
-        belief.moments(with_root, QUESTION).mean, belief.moments(state, QUESTION).mean, rtol=2e-3
-    )
+    np.testing.assert_allclose(belief.values(with_root, QUESTION).mean, belief.values(state, QUESTION).mean, rtol=2e-3)
 
 
 def test_scale_free_values_are_those_of_its_formula():
@@ -116,7 +116,7 @@ def test_scale_free_values_are_those_of_its_formula():
         prior_precision=0.2, noise_shape=1.5, noise_level=0.3, tempering=0.4, doubt=0.25, doubt_pulls=10.0
     )
     state, _ = learn(belief)
-    values = belief.moments(state, QUESTION)
+    values = belief.values(state, QUESTION)
     square = np.mean(REWARDS.astype(float) ** 2)
     for action in range(ACTIONS):
         mine = REWARDS[action == PLAYED].astype(float)
@@ -174,11 +174,12 @@ def test_choice_follows_what_was_earned_and_leans_to_evidence_before_that():
 
 
 def test_duel_is_thompson_sampling_for_two_actions_and_its_rival_is_uniform():
+    two, four = (Situation(jnp.zeros(1), jnp.int32(0), ProblemSpec(1, actions)) for actions in (2, 4))
     means, draws = jnp.array([0.0, 1.0]), jnp.array([0.4, 0.3])
-    assert duel(named_key(0, "duel"), means, draws) == 0  # the rival's draw is larger
+    assert duel(named_key(0, "duel"), two, means, draws) == 0  # the rival's draw is larger
     means, draws = jnp.array([1.0, 0.0, 0.0, 0.0]), jnp.array([0.0, 1.0, 1.0, 1.0])  # any rival wins
     keys = jax.random.split(named_key(1, "duel"), 3000)
-    counts = np.bincount(jax.vmap(lambda key: duel(key, means, draws))(keys), minlength=4)
+    counts = np.bincount(jax.vmap(lambda key: duel(key, four, means, draws))(keys), minlength=4)
     assert counts[0] == 0
     assert stats.chisquare(counts[1:]).pvalue > 1e-4  # false alarm once in 10,000 seeds; the seed is fixed
 

@@ -53,10 +53,10 @@ class Sums(Policy):
     def init(self, key, spec):
         return {"sum": jnp.float32(0), "rows": jnp.int32(0), "first": jnp.float32(0), "fit": jnp.float32(0)}
 
-    def act(self, key, state, context, step):
-        return jnp.int32(step % 2)
+    def act(self, key, state, situation):
+        return jnp.int32(situation.step % 2)
 
-    def update(self, key, state, context, action, reward):
+    def update(self, key, state, situation, action, reward):
         return {**state, "sum": state["sum"] + reward}
 
     def refit(self, key, state, history):
@@ -130,9 +130,14 @@ def test_only_available_actions_are_taken():
         assert (decision.action, decision.propensity) == (1, 1.0)
 
 
-def test_a_policy_that_never_draws_what_is_available_takes_it_at_random():
+def test_a_policy_that_ignores_what_is_available_is_refused():
     agent = Agent(WarmUp(inner=Sums(), pulls=0), context_dim=1, num_actions=3)
-    assert agent.choose([0.0], available=[2]) == 2
+    with pytest.raises(
+        UsageError, match=r"chose action 0, which is not available: let `act` choose with situation\.best"
+    ):
+        agent.choose([0.0], available=[2])
+    assert agent.decisions == 0
+    assert agent.choose([0.0], available=[0, 2]) == 0
 
 
 # Histories
@@ -166,7 +171,7 @@ def test_rows_of_a_history_that_spoil_the_state_are_refused_alone(rows):
     assert agent.learn_many(contexts, actions, spoilt) == 49
     clean.learn_many(*(np.delete(part, 20, axis=0) for part in rows))
     assert agent.counts()["refused_updates"] == 1
-    np.testing.assert_allclose(agent._state.inner[0].mean, clean._state.inner[0].mean, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(agent._state[0].mean, clean._state[0].mean, rtol=1e-3, atol=1e-4)
 
 
 def test_a_history_counts_as_warm_up(rows):
@@ -389,11 +394,12 @@ def test_threads_share_an_agent_and_nothing_is_lost():
 
 # Files of older versions
 
+FIXTURES = Path(__file__).parent / "fixtures"
+
 
 @pytest.mark.parametrize("name", ["LinFullPost", "NeuralLinear"])
-def test_files_of_format_1_are_read(name):
-    folder = Path(__file__).parent / "fixtures"
-    agent = Agent.load(folder / f"agent-format-1-{name}.npz")
+def test_files_of_format_3_are_read(name):
+    agent = Agent.load(FIXTURES / f"agent-format-3-{name}.npz")
     assert (agent.decisions, agent.observations) == (20, 20)
     draw = np.random.default_rng(0)
     contexts, rewards = draw.normal(size=(40, 3)), draw.normal(size=(40, 3))
@@ -401,4 +407,9 @@ def test_files_of_format_1_are_read(name):
     for step in range(20, 28):
         chosen.append(agent.choose(contexts[step]))
         agent.learn(contexts[step], chosen[-1], rewards[step, chosen[-1]])
-    assert chosen == json.loads((folder / "agent-format-1.json").read_text())[name][:8]
+    assert chosen == json.loads((FIXTURES / "agent-format-3.json").read_text())[name][:8]
+
+
+def test_a_file_of_format_1_is_refused_with_advice():
+    with pytest.raises(UsageError, match=r"in another format; learn its history anew with `learn_many`"):
+        Agent.load(FIXTURES / "agent-format-1-LinFullPost.npz")

@@ -74,7 +74,7 @@ def test_a_journal_does_all_of_it_again(used):
     for agent in (again, afresh):
         assert (agent.decisions, agent.observations) == (whole.decisions, whole.observations) == (4, 4)
         assert agent._decider.clock.owed == whole._decider.clock.owed
-        np.testing.assert_allclose(agent._state.inner[0].mean, whole._state.inner[0].mean, rtol=1e-6)
+        np.testing.assert_allclose(agent._state[0].mean, whole._state[0].mean, rtol=1e-6)
     # the first agent's file knows the last record, so nothing is done twice
     assert Agent.load(used.parent / "whole.npz", journal=used).observations == 4
 

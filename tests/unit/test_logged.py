@@ -62,10 +62,10 @@ class Tallying(Policy):
     def init(self, key, spec):
         return Tally(jnp.zeros(spec.num_actions), jnp.zeros(spec.num_actions), jnp.zeros(()))
 
-    def act(self, key, state, context, step):
+    def act(self, key, state, situation):
         return jax.random.randint(key, (), 0, state.live.shape[0])
 
-    def update(self, key, state, context, action, reward):
+    def update(self, key, state, situation, action, reward):
         return state._replace(live=state.live.at[action].add(reward))
 
     def refit(self, key, state, history):

@@ -45,7 +45,7 @@ class Deadly(Policy):
             os._exit(3)
         os.kill(os.getpid(), signal.SIGKILL)
 
-    def act(self, key, state, context, step):
+    def act(self, key, state, situation):
         return jnp.int32(0)
 
 
@@ -127,7 +127,7 @@ def test_what_cannot_be_handed_over_is_one_sentence(tmp_path):
         def init(self, key, spec):
             return ()
 
-        def act(self, key, state, context, step):
+        def act(self, key, state, situation):
             return jnp.int32(0)
 
     store = Store(tmp_path)

@@ -46,7 +46,7 @@ class Mortal(Policy):
             os.kill(os.getpid(), signal.SIGKILL)
         return ()
 
-    def act(self, key, state, context, step):
+    def act(self, key, state, situation):
         return jnp.int32(0)
 
 

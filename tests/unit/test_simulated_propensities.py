@@ -13,13 +13,13 @@ from showdown.play.prepared import prepare
 from showdown.play.simulate import simulate
 from showdown.policies import policies
 from showdown.protocol.policy import Policy
+from showdown.testing import scripted
 
 STEPS, DIM, ACTIONS = 21, 2, 3
 
 
 @pytest.fixture(name="problem", scope="module")
 def make_problem():
-
     draw = np.random.default_rng(0)
     return scripted(draw.normal(size=(STEPS, DIM)), draw.normal(size=(STEPS, ACTIONS)))
 
@@ -48,11 +48,8 @@ class Coins(Policy):
     def init(self, key, spec):
         return ()
 
-    def act(self, key, state, context, step):
+    def act(self, key, state, situation):
         return jax.random.bernoulli(key, 0.3).astype(jnp.int32)
-
-    def act_among(self, key, state, context, step, available):
-        return self.act(key, state, context, step)
 
 
 def test_a_policy_that_states_no_law_is_drawn_from(problem):

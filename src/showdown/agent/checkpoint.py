@@ -65,7 +65,8 @@ def unpack(kind: type[Agent], path: Path, *, background: bool, journal: str | Pa
     stored = checkpoint_file.read(path)
     agent = kind(
         stored.policy,
-        **stored.spec._asdict(),
+        context_dim=stored.spec.context_dim,
+        num_actions=stored.spec.num_actions,
         key=stored.key,
         encoder=stored.encoder,
         background=background,

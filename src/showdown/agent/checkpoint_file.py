@@ -1,7 +1,6 @@
 """The file of a saved agent: one NumPy archive, written whole or not at all, and checked in every part when read.
 
 A file may have been edited, cut short or written by another version. Whatever is wrong with it is said in one sentence.
-Format 1 had the fields up to `rewards`; it is still read.
 """
 
 from __future__ import annotations
@@ -134,6 +133,8 @@ def _checked(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Saved:
         raise UsageError(f"its spec must give {' and '.join(ProblemSpec._fields)}")
     least = {"context_dim": 1, "num_actions": 2, "action_dim": 0}
     spec = ProblemSpec(**{name: _count(sizes, name, least[name]) for name in ProblemSpec._fields})
+    if spec.action_dim:
+        raise UsageError(f"its actions have {spec.action_dim} features, which an agent does not see")
     decisions, observations = (_count(about, name, 0) for name in ("decisions", "observations"))
     more = _service(about, arrays, spec, observations if policy.refit_every else 0)
     service, bound = more["service"], more["bound"]

@@ -12,7 +12,7 @@ from showdown.agent.step_counter import StepCounter
 from showdown.basics.errors import DivergedError, UsageError
 from showdown.protocol.policy import Policy, State
 from showdown.protocol.problem import ProblemSpec
-from showdown.protocol.situation import Situation
+from showdown.protocol.situation import ADVICE, Situation
 
 
 class Decider:
@@ -26,6 +26,8 @@ class Decider:
     def act(self, context: np.ndarray, available: np.ndarray | None) -> int:
         self._check_usable()
         action = int(programs.act(*self._known, self._situation(context, available)))
+        if available is not None and not available[action]:
+            raise UsageError(f"the policy chose action {action}, which is not available: {ADVICE}")
         self.clock.advance()
         return action
 

@@ -32,7 +32,11 @@ class Journal:
     def __init__(self, path: Path, policy: Policy, spec: ProblemSpec, last: int) -> None:
         """A new file begins after record `last`."""
         self.path, self.last = path, last
-        about = {"format": FORMAT, "policy": to_json(policy), "spec": spec._asdict()}
+        sizes = {
+            "context_dim": spec.context_dim,
+            "num_actions": spec.num_actions,
+        }  # an agent's actions have no features
+        about = {"format": FORMAT, "policy": to_json(policy), "spec": sizes}
         self.records: list[Record] = []
         try:
             self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)

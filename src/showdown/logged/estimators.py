@@ -11,9 +11,10 @@ without that row. With w = target probability of the logged action / its propens
 
 Dudík, Langford, Li (2011); Swaminathan and Joachims (2015).
 
-`RewardModel` predicts what each action would pay: a ridge regression per action. Rewards are shrunk towards the mean of all rewards, so an action with few rows is predicted to be ordinary. The rows are
-divided into folds at random and each fold is predicted from the others (cross-fitting): no row has a part in its own
-prediction, which keeps the doubly robust estimator unbiased.
+`RewardModel` predicts what each action would pay: a ridge regression per action. Rewards are shrunk towards the mean of
+all rewards, so an action with few rows is predicted to be ordinary. The rows are divided into folds at random and each
+fold is predicted from the others (cross-fitting): no row has a part in its own prediction, which keeps the doubly
+robust estimator unbiased.
 """
 
 from __future__ import annotations

@@ -3,9 +3,10 @@
 Two ways. In `replay` (Li et al. 2011) the policy chooses at every row, and learns only where it chose what the log did:
 those rows are then what it would have met online. In `learn` it takes in every row as it stands.
 
-`replay_value` is what a policy earns while it learns, with an interval. A replay follows one path: an early mistake costs all later rewards, so rewards of one replay say too little about how
-far another would come out. The log is therefore resampled with replacement and replayed several times, with new draws
-of the policy (bootstrapped replay, Mary et al. 2014); the interval is Student's, from the spread of these values.
+`replay_value` is what a policy earns while it learns, with an interval. A replay follows one path: an early mistake
+costs all later rewards, so rewards of one replay say too little about how far another would come out. The log is
+therefore resampled with replacement and replayed several times, with new draws of the policy (bootstrapped replay, Mary
+et al. 2014); the interval is Student's, from the spread of these values.
 """
 
 from __future__ import annotations

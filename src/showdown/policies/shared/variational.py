@@ -1,8 +1,8 @@
 """What the two variational families share: a network of independent Gaussian weights, trained by Adam, drawn to decide.
 
 The first trainings are long: training number j = 0 … J−1 takes ⌊linspace(first, last, J)[j]⌋ steps, with J =
-`decaying_trainings`, and every later one takes `training_steps`. A decision draws one network; since each draw serves one context,
-it is made as one draw per unit instead of one per weight.
+`decaying_trainings`, and every later one takes `training_steps`. A decision draws one network; since each draw serves
+one context, it is made as one draw per unit instead of one per weight.
 """
 
 from __future__ import annotations
