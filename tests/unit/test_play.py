@@ -148,7 +148,7 @@ class Closing(Problem):
 
 
 def test_an_action_that_is_not_available_is_the_policy_s_fault():
-    with pytest.raises(UsageError, match="chose action 1 in a step where it is not available: let `act` choose with"):
+    with pytest.raises(UsageError, match="chose action 1 at step 5, which is not available: let `act` choose with"):
         simulate(Fixed(), Closing(), trials=2)
     assert simulate(Fixed(), Closing(), trials=2, horizon=5).cumulative_expected.tolist() == [0, 0]
 

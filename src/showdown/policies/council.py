@@ -3,7 +3,7 @@
 Each member holds a belief about part of a shared design vector: [last layer of a network, context, 1]. The two members
 of `Council` are linear in the context and linear in all of it. At every step one member is chosen by what members have
 earned where they disagreed (`beliefs/choice.py`), and the action by a duel on that member's values
-(`policies/shared/duel.py`). All members learn from every reward. Nothing depends on the unit of rewards or contexts,
+(`policies/shared/value_thompson.py`). All members learn from every reward. Nothing depends on the unit of rewards or contexts,
 and no constant depends on the problem.
 
 Reference: docs/policies/council.md, which also says how the constants were chosen. The neural-linear member is after
