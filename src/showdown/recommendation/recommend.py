@@ -70,11 +70,10 @@ def recommend(
     name = _name(data) if is_file else "table"
     names = candidates(policies)
     folder = Path(out)
-    store = Store(folder)
     processes = available if is_file else 1  # other processes do not have a table that is in memory
     rows = problem.horizon
     halving = SuccessiveHalving(
-        store, problem, name, _metric(problem), limit, show or _unseen, seed, rounds, processes, load
+        Store(folder), problem, name, _metric(problem), limit, show or _unseen, seed, rounds, processes, load
     )
     problem = halving.shorten(names)
     board = halving.play(names, REFERENCES)
