@@ -211,7 +211,7 @@ def test_the_qualitative_figure_takes_whatever_is_registered(monkeypatch, tmp_pa
 
     def believe(policy, points, grid, seed):
         asked.append(policy)
-        return qualitative.ValueThompson(np.zeros((len(grid), 3)), np.ones((len(grid), 3)))
+        return qualitative.DrawnFunctions(np.zeros((len(grid), 3)), np.ones((len(grid), 3)))
 
     monkeypatch.setattr(qualitative, "believe", believe)
     monkeypatch.setattr(qualitative, "WANTED", ("Unheard", "RMS", "Dropout", "BBB"))
