@@ -34,6 +34,7 @@ import jax.numpy as jnp
 from showdown.config import config
 from showdown.policies import policies
 from showdown.protocol.policy import Policy
+from showdown.protocol.work import Work
 
 
 @config
@@ -47,6 +48,9 @@ class Deadly(Policy):
 
     def act(self, key, state, situation):
         return jnp.int32(0)
+
+    def work(self, spec, horizon):  # or its programs would be counted, in this process
+        return Work("linear", horizon, 0)
 
 
 policies.add("Deadly", Deadly())
