@@ -1,4 +1,4 @@
-"""With what probability a policy takes each action: the law that it states, or else the shares of some draws."""
+"""The probability with which a policy takes each action: the law that it states, or else the shares of some draws."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ from showdown.protocol.work import Work
 DOUBLINGS = 20  # parts of the timeline: part b holds the steps from 2^b to 2^(b+1) − 1, the last one all that follow
 
 
-class CouncilState(NamedTuple):
+class FirstCouncilState(NamedTuple):
     features: FeatureState
     beliefs: tuple[BeliefState, ...]  # one per member
     choice: ChoiceState
@@ -74,15 +74,15 @@ class Council(Policy):
         super().check()
         check_members(self.members)
 
-    def init(self, key: jax.Array, spec: ProblemSpec) -> CouncilState:
-        return CouncilState(
+    def init(self, key: jax.Array, spec: ProblemSpec) -> FirstCouncilState:
+        return FirstCouncilState(
             features=self.features.init(key, spec),
             beliefs=tuple(view.belief.init(spec.num_outputs, view.width) for view in self._views(spec)),
             choice=self.choice.init(len(self.members)),
             chosen=jnp.zeros((DOUBLINGS, len(self.members))),
         )
 
-    def act(self, key: jax.Array, state: CouncilState, situation: Situation) -> jax.Array:
+    def act(self, key: jax.Array, state: FirstCouncilState, situation: Situation) -> jax.Array:
         values = self._values(state, situation)
         member = self.choice.draw(role_key(key, "member"), state.choice)
         mean, spread, freedom = (jnp.stack(parts)[member] for parts in zip(*(each.law for each in values), strict=True))
@@ -92,7 +92,7 @@ class Council(Policy):
             draws = self._joint_draws(role_key(key, "draws"), state, situation)[member]
         return duel(role_key(key, "rival"), situation, mean, draws) if self.duels else situation.best(draws)
 
-    def probabilities(self, state: CouncilState, situation: Situation) -> jax.Array | None:
+    def probabilities(self, state: FirstCouncilState, situation: Situation) -> jax.Array | None:
         """Each member's law, weighed by the probability that it decides."""
         if situation.features is not None or (not self.duels and situation.num_actions > MOST):
             return None
@@ -101,8 +101,8 @@ class Council(Policy):
         return jnp.sum(self.choice.law(state.choice)[:, None] * jnp.stack(laws), axis=0)
 
     def update(
-        self, key: jax.Array, state: CouncilState, situation: Situation, action: jax.Array, reward: jax.Array
-    ) -> CouncilState:
+        self, key: jax.Array, state: FirstCouncilState, situation: Situation, action: jax.Array, reward: jax.Array
+    ) -> FirstCouncilState:
         inputs, owner = situation.inputs_of(action), situation.spec.owner(action)
         state = state._replace(features=self.features.observe(state.features, inputs, reward))
         leaders = jnp.stack([jnp.argmax(values.mean) for values in self._values(state, situation)])
@@ -115,14 +115,14 @@ class Council(Policy):
         choice = self.choice.observe(state.choice, evidence, leaders, action, reward)
         # `act` cannot keep its draw, so a second one from the same law stands for it in the timeline
         part = jnp.clip(jnp.floor(jnp.log2(choice.seen)).astype(jnp.int32), 0, DOUBLINGS - 1)
-        return CouncilState(
+        return FirstCouncilState(
             features=state.features,
             beliefs=tuple(belief for belief, _ in learned),
             choice=choice,
             chosen=state.chosen.at[part, self.choice.draw(key, choice)].add(1.0),
         )
 
-    def refit(self, key: jax.Array, state: CouncilState, history: History) -> CouncilState:
+    def refit(self, key: jax.Array, state: FirstCouncilState, history: History) -> FirstCouncilState:
         views = self._views(history.spec)
         features, beliefs = refit(self.features, views, key, state.features, state.beliefs, history)
         return state._replace(features=features, beliefs=beliefs)
@@ -130,20 +130,20 @@ class Council(Policy):
     def work(self, spec: ProblemSpec, horizon: int) -> Work:
         return self.features.work(spec, horizon, posteriors=len(self.members))
 
-    def diagnostics(self, state: CouncilState) -> dict[str, jax.Array]:
+    def diagnostics(self, state: FirstCouncilState) -> dict[str, jax.Array]:
         shares = state.chosen / jnp.maximum(state.chosen.sum(axis=-1, keepdims=True), 1.0)
         return {f"share of {member.name}": shares[:, number] for number, member in enumerate(self.members)}
 
     def _views(self, spec: ProblemSpec) -> list[View]:
         return views_of(self.members, self.features, spec)
 
-    def _joint_draws(self, key: jax.Array, state: CouncilState, situation: Situation) -> jax.Array:
+    def _joint_draws(self, key: jax.Array, state: FirstCouncilState, situation: Situation) -> jax.Array:
         """A draw by each member, (members, num_actions), where all actions share coefficients."""
         design = self.features.design(state.features, situation.inputs)
         views = zip(self._views(situation.spec), state.beliefs, strict=True)
         return jnp.stack([view.belief.draw(key, belief, view.of(design)) for view, belief in views])
 
-    def _values(self, state: CouncilState, situation: Situation) -> list[Values]:
+    def _values(self, state: FirstCouncilState, situation: Situation) -> list[Values]:
         design = self.features.design(state.features, situation.inputs)
         views = zip(self._views(situation.spec), state.beliefs, strict=True)
         return [view.belief.values(belief, view.of(design)) for view, belief in views]

@@ -91,7 +91,7 @@ class WarmUp(Wrapper):
 
 @config
 class EpsilonGreedy(Wrapper):
-    """With probability `epsilon` play an action at random (all equally likely), otherwise what `inner` says."""
+    """Play an action at random with probability `epsilon`, all equally likely, and otherwise what `inner` says."""
 
     inner: Policy = param(required, "the policy that plays otherwise")
     epsilon: float = param(0.01, "ε: probability of a random action, at first", probability, log(1e-3, 0.5))
