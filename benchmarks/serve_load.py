@@ -169,7 +169,7 @@ def measure(asked: argparse.Namespace) -> list[dict[str, Any]]:
         say(f"measuring showdown serve with {policy}")
         with served(policy, 2 * asked.decisions) as port:
             asyncio.run(load(Http(rows), port, 1, 50, asked.seconds))  # a connection's first requests are slower
-            for connections in (1, 8):
+            for connections in (1, 8, 64):
                 each = asyncio.run(load(Http(rows), port, connections, asked.decisions, asked.seconds))
                 found.append({"name": f"showdown serve, {policy}", **each})
     say("measuring Vowpal Wabbit's daemon")

@@ -24,12 +24,13 @@ from showdown.config import from_json, to_json
 from showdown.data.encode_counts import EncodeCounts
 from showdown.data.encoder import Encoder
 from showdown.play.memory import check_state
-from showdown.play.prepared import LONGEST
 from showdown.protocol.policy import Policy, State
 from showdown.protocol.problem import ProblemSpec
 from showdown.tricks.threefry import key_of
 
 FORMAT = 2
+LARGEST_COUNT = (1 << 63) - 1
+LARGEST_SIZE = (1 << 31) - 1  # of an array, as XLA counts
 _BOUNDS: dict[str, type[Window] | type[Reservoir]] = {"window": Window, "reservoir": Reservoir}
 
 
@@ -64,6 +65,7 @@ class Saved:
     waiting_contexts: np.ndarray  # (waiting, context_dim) of decisions that wait for their reward
     waiting_actions: np.ndarray  # (waiting,)
     service: Service = Service()
+    last_check: str = ""  # of the journal's last record
     bound: Bound = None  # of the history
     owed: list[int] | None = None  # warm-up steps still to play
     remember: int = 10_000  # decisions that may wait for their reward
@@ -80,6 +82,7 @@ def write(path: Path, saved: Saved) -> None:
         "decisions": saved.decisions,
         "observations": saved.observations,
         "service": asdict(saved.service),
+        "last_check": saved.last_check,
         "bound": None if saved.bound is None else {type(saved.bound).__name__.lower(): saved.bound.rows},
         "owed": saved.owed,
         "remember": saved.remember,
@@ -99,7 +102,7 @@ def write(path: Path, saved: Saved) -> None:
     for number, leaf in enumerate(jax.tree.leaves(saved.state)):
         arrays[f"state{number}"] = np.asarray(leaf)
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    np.savez(buffer, allow_pickle=False, **arrays)  # floats hardly get smaller, and compressing takes a core for long
     try:
         write_atomically(path, lambda temporary: Path(temporary).write_bytes(buffer.getvalue()))
     except OSError as error:
@@ -132,7 +135,7 @@ def _checked(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Saved:
     sizes = about.get("spec")
     if not isinstance(sizes, dict) or sizes.keys() != set(ProblemSpec._fields):
         raise UsageError(f"its spec must give {' and '.join(ProblemSpec._fields)}")
-    spec = ProblemSpec(_count(sizes, "context_dim", 1), _count(sizes, "num_actions", 2))
+    spec = ProblemSpec(_count(sizes, "context_dim", 1, LARGEST_SIZE), _count(sizes, "num_actions", 2, LARGEST_SIZE))
     decisions, observations = (_count(about, name, 0) for name in ("decisions", "observations"))
     more = _service(about, arrays, spec, observations if policy.refit_every else 0)
     service, bound = more["service"], more["bound"]
@@ -178,6 +181,7 @@ def _service(about: dict[str, Any], arrays: dict[str, np.ndarray], spec: Problem
     encoder = about.get("encoder")
     return {
         "service": service,
+        "last_check": _last_check(about.get("last_check", "")),  # new in this format, like the counts of encoders
         "bound": _bound(about.get("bound")),
         "owed": owed,
         "remember": _count(about, "remember", 1),
@@ -188,6 +192,12 @@ def _service(about: dict[str, Any], arrays: dict[str, np.ndarray], spec: Problem
         # the first files of this format do not have them
         "encode_counts": EncodeCounts.from_dict(about.get("encode_counts", EncodeCounts().as_dict())),
     }
+
+
+def _last_check(value: Any) -> str:
+    if not isinstance(value, str) or len(value) not in (0, 16) or not value.isascii():
+        raise UsageError("the check of the journal's last record must be 16 characters")
+    return value
 
 
 def _are(items: Any, kind: type) -> bool:
@@ -225,10 +235,10 @@ def _policy(data: Any) -> Policy:
     return policy
 
 
-def _count(data: dict[str, Any], name: str, least: int) -> int:
+def _count(data: dict[str, Any], name: str, least: int, most: int = LARGEST_COUNT) -> int:
     value = data.get(name)
-    if type(value) is not int or not least <= value <= LONGEST:
-        raise UsageError(f"{name} must be a whole number from {least} to {LONGEST}, not {str(value)[:40]}")
+    if type(value) is not int or not least <= value <= most:
+        raise UsageError(f"{name} must be a whole number from {least} to {most}, not {str(value)[:40]}")
     return value
 
 

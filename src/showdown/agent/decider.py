@@ -5,17 +5,20 @@ from __future__ import annotations
 import jax
 import numpy as np
 
-from showdown.agent import programs
+from showdown.agent import batch_programs, programs
+from showdown.agent.batch_programs import ROOM
+from showdown.agent.decision import Probabilities
 from showdown.agent.learner import Learner
-from showdown.agent.propensity import Probabilities
-from showdown.agent.step_counter import StepCounter
+from showdown.agent.step_counter import StepCounter, as_int32
 from showdown.basics.errors import DivergedError, UsageError
 from showdown.protocol.policy import Policy
 from showdown.protocol.problem import ProblemSpec
 
 
 class Decider:
-    """With the agent's lock held, as all that belongs to it."""
+    """Called with the agent's lock held. Nothing here moves the clock: the agent does, once a decision is written."""
+
+    most = ROOM  # decisions at once
 
     def __init__(self, policy: Policy, spec: ProblemSpec, key: jax.Array, learner: Learner) -> None:
         self._policy, self._spec, self._key, self._learner = policy, spec, key, learner
@@ -24,33 +27,52 @@ class Decider:
 
     def act(self, context: np.ndarray, available: np.ndarray | None) -> int:
         self._check_usable()
-        known = self._policy, self._key, self._learner.state, context, np.int32(self.clock.step)
-        action = int(programs.act(*known) if available is None else programs.act_among(*known, available))
-        self.clock.advance()
-        return action
+        known = self._policy, self._key, self._learner.state, context, as_int32(self.clock.step)
+        return int(programs.act(*known) if available is None else programs.act_among(*known, available))
 
     def act_many(self, contexts: np.ndarray) -> list[int]:
         self._check_usable()
         count = len(contexts)
         room = (1 << (count - 1).bit_length()) - count  # few sizes, so few programs
         padded = np.pad(contexts, ((0, room), (0, 0)))
-        steps = np.pad(np.array(self.clock.steps(count), np.int32), (0, room))
+        steps = np.pad(np.array([as_int32(step) for step in self.clock.steps(count)]), (0, room))
         known = self._policy, self._key, self._learner.state, padded, steps
         actions = programs.act_many(*known, num_actions=self._spec.num_actions)
-        self.clock.advance(count)
         return np.asarray(actions)[:count].tolist()
+
+    def decide(
+        self, contexts: list[np.ndarray], masks: list[np.ndarray | None], draws: int
+    ) -> tuple[list[int], list[bool], list[Probabilities]]:
+        """For some contexts, at most `most`: the actions, whether several tied for it, and the laws."""
+        self._check_usable()
+        _check_draws(draws)
+        count, spec = len(contexts), self._spec
+        rows = np.zeros((ROOM, spec.context_dim), np.float32)
+        available = np.ones((ROOM, spec.num_actions), bool)
+        steps = np.zeros(ROOM, np.int32)
+        rows[:count], steps[:count] = contexts, [as_int32(step) for step in self.clock.steps(count)]
+        for place, mask in enumerate(masks):
+            if mask is not None:
+                available[place] = mask
+        known = self._policy, self._key, self._learner.state, rows, steps, available, np.int32(count)
+        made = batch_programs.decide_rows(*known, draws=draws)
+        actions, laws, drawn, tied = (np.asarray(part)[:count] for part in made)
+        chances = [Probabilities.of(law, int(number)) for law, number in zip(laws, drawn, strict=True)]
+        return actions.tolist(), tied.tolist(), chances
 
     def probabilities(self, context: np.ndarray, available: np.ndarray | None, draws: int) -> Probabilities:
         self._check_usable()
-        if type(draws) is not int or draws < 1:
-            raise UsageError(f"draws must be a whole number of at least 1, not {draws!r}")
+        _check_draws(draws)
         mask = np.ones(self._spec.num_actions, bool) if available is None else available
-        known = self._policy, self._key, self._learner.state, context, np.int32(self.clock.step)
+        known = self._policy, self._key, self._learner.state, context, as_int32(self.clock.step)
         values, drawn = programs.probabilities(*known, mask, draws=draws)
         return Probabilities.of(np.asarray(values), int(drawn))
 
-    def warm(self, draws: int) -> None:
-        """Compile what single decisions need."""
+    def warm(self, draws: int, *, choose: bool) -> None:
+        """Compile what decisions need; with `choose`, also what the calls without ids need."""
+        self.decide([np.zeros(self._spec.context_dim, np.float32)], [None], draws)
+        if not choose:
+            return
         context, mask = np.zeros(self._spec.context_dim, np.float32), np.ones(self._spec.num_actions, bool)
         known = self._policy, self._key, self._learner.state, context, np.int32(0)
         jax.block_until_ready((programs.act(*known), programs.act_among(*known, mask)))
@@ -59,3 +81,8 @@ class Decider:
     def _check_usable(self) -> None:
         if not self.usable:
             raise DivergedError(f"the policy's state was not finite after {self._learner.observations} observations")
+
+
+def _check_draws(draws: int) -> None:
+    if type(draws) is not int or draws < 1:
+        raise UsageError(f"draws must be a whole number of at least 1, not {draws!r}")

@@ -11,9 +11,11 @@ from typing import Literal, NamedTuple
 import jax
 import numpy as np
 
-from showdown.agent import programs
+from showdown.agent import batch_programs, programs
 from showdown.agent.background import Background, Fitted, Observation
+from showdown.agent.batch_programs import ROOM
 from showdown.agent.replay_buffer import Bound, ReplayBuffer, Rows
+from showdown.agent.step_counter import as_int32
 from showdown.play import block
 from showdown.protocol.policy import Policy, State
 from showdown.protocol.problem import ProblemSpec
@@ -56,17 +58,55 @@ class Learner:
 
     def learn(self, context: np.ndarray, action: int, reward: np.float32, *, wait: bool = False) -> bool:
         """Whether it was taken in; an update that would leave a state that is not finite is not."""
-        seen = Observation(context, np.int32(action), reward, np.int32(self.observations))
+        seen = Observation(context, np.int32(action), reward, as_int32(self.observations))
         if not self._update(seen):
             return False
         self.history.append(context, action, reward)
+        self._refit_if_due(wait=wait)
+        return True
+
+    def learn_rows(self, contexts: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> list[bool]:
+        """Take in rows as `learn` would, one after the other, in few calls; whether each was taken in."""
+        taken: list[bool] = []
+        while len(taken) < len(actions):
+            every = self.policy.refit_every
+            most = min(ROOM, every - self.observations % every) if every else ROOM
+            part = slice(len(taken), len(taken) + most)
+            taken += self._learn_at_once(contexts[part], actions[part], rewards[part])
+        return taken
+
+    def _learn_at_once(self, contexts: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> list[bool]:
+        """Take in rows among which no refit falls due, but perhaps after the last."""
+        rows = list(zip(contexts, actions, rewards, strict=True))
+        if not self.policy.learns_only_at_refits:  # else an update changes nothing
+            seen = [Observation(*row, as_int32(self.observations + place)) for place, row in enumerate(rows)]
+            self.state, fine = self._update_rows(self.state, seen)
+            if not fine:  # find out which
+                return [self.learn(context, int(action), reward) for context, action, reward in rows]
+            for each in seen:
+                self.background.note(each)
+        self.observations += len(rows)
+        for row in rows:
+            self.history.append(*row)
+        self._refit_if_due(wait=False)
+        return [True] * len(rows)
+
+    def _update_rows(self, state: State, seen: list[Observation]) -> tuple[State, jax.Array]:
+        """The state after at most `ROOM` observations that follow each other; it gives `state` away."""
+        count, room = len(seen), ROOM - len(seen)
+        contexts = np.pad(np.stack([each.context for each in seen]), ((0, room), (0, 0)))
+        actions = np.pad(np.array([each.action for each in seen], np.int32), (0, room))
+        rewards = np.pad(np.array([each.reward for each in seen], np.float32), (0, room))
+        rows = contexts, actions, rewards, seen[0].step, np.int32(count)
+        return batch_programs.update_rows(self.policy, self.key, state, *rows)
+
+    def _refit_if_due(self, *, wait: bool) -> None:
         self._get_ready()
         if self.policy.refit_every and self.observations % self.policy.refit_every == 0:
             if wait or not self._behind_the_scenes:
                 self._refit_now(self.observations - 1)
             elif not self.background.busy:
                 self.background.start(programs.copied(self.state), self.history.rows(), self.observations - 1)
-        return True
 
     def _update(self, seen: Observation) -> bool:
         if not self.policy.learns_only_at_refits:  # else an update changes nothing
@@ -99,11 +139,11 @@ class Learner:
         if not self.policy.learns_only_at_refits:
             room = ROWS_AT_ONCE - count
             padded = np.pad(contexts, ((0, room), (0, 0))), np.pad(actions, (0, room)), np.pad(rewards, (0, room))
-            numbers = np.int32(self.observations), np.int32(count)
+            numbers = as_int32(self.observations), np.int32(count)
             state, fine = programs.update_many(self.policy, self.key, self.state, *padded, *numbers)
             if not fine:  # find out which rows
                 steps = zip(contexts, actions, rewards, strict=True)
-                taken = [self._update(Observation(*row, np.int32(self.observations))) for row in steps]
+                taken = [self._update(Observation(*row, as_int32(self.observations))) for row in steps]
                 self.history.extend(contexts[taken], actions[taken], rewards[taken])
                 return
             self.state = state
@@ -122,7 +162,7 @@ class Learner:
         return bool(fine)
 
     def _fit(self, state: State, rows: Rows, step: int) -> tuple[State, jax.Array]:
-        return programs.refit(self.policy, self.key, state, *rows[:3], np.int32(rows.filled), np.int32(step))
+        return programs.refit(self.policy, self.key, state, *rows[:3], np.int32(rows.filled), as_int32(step))
 
     def _account(self, fine: bool, rows: int) -> None:
         """Rows that came since the last good refit are taken out of the history when one of them spoils the next."""
@@ -143,20 +183,26 @@ class Learner:
 
     def _catch_up(self, state: State, missed: list[Observation]) -> State:
         """A fitted state after what was observed while it was being fitted."""
-        for seen in missed:
-            state, _ = programs.update(self.policy, self.key, state, *seen)
+        for first in range(0, len(missed), ROOM):
+            part = missed[first : first + ROOM]
+            state, fine = self._update_rows(state, part)
+            for seen in part if not fine else ():
+                state, _ = programs.update(self.policy, self.key, state, *seen)
         return state
 
     def _count(self, **more: int) -> None:
         self.tally = self.tally._replace(**{name: getattr(self.tally, name) + by for name, by in more.items()})
 
-    def warm(self, rows: int) -> None:
-        """Compile update and refit, for a history of so many rows, by calling them on copies."""
+    def warm(self, rows: int, *, single: bool) -> None:
+        """Compile updates and refit, for a history of so many rows, by calling them on copies."""
         self.history.reserve(rows)
         context, number, reward = np.zeros(self.spec.context_dim, np.float32), np.int32(0), np.float32(0)
         if not self.policy.learns_only_at_refits:
-            copy = programs.copied(self.state)
-            jax.block_until_ready(programs.update(self.policy, self.key, copy, context, number, reward, number))
+            seen = Observation(context, number, reward, number)
+            jax.block_until_ready(self._update_rows(programs.copied(self.state), [seen]))
+            if single:
+                copy = programs.copied(self.state)
+                jax.block_until_ready(programs.update(self.policy, self.key, copy, *seen))
         if self.policy.refit_every:
             self._compile_refit(programs.copied(self.state), self.history.capacity)
             self._get_ready()

@@ -51,7 +51,7 @@ def update(
     reward: jax.Array,
     step: jax.Array,
 ) -> tuple[State, jax.Array]:
-    return _kept_finite(state, block.update(policy, RoleKeys.of(key), state, context, action, reward, step))
+    return kept_finite(state, block.update(policy, RoleKeys.of(key), state, context, action, reward, step))
 
 
 @jax.jit
@@ -88,10 +88,10 @@ def refit(
 ) -> tuple[State, jax.Array]:
     """Refit to the first `count` rows; `step` is the number of the last observation, whichever rows were kept."""
     history = History(count, actions, rewards, lambda steps: contexts[steps])
-    return _kept_finite(state, block.refit(policy, RoleKeys.of(key), state, history, step))
+    return kept_finite(state, block.refit(policy, RoleKeys.of(key), state, history, step))
 
 
-def _kept_finite(old: State, new: State) -> tuple[State, jax.Array]:
+def kept_finite(old: State, new: State) -> tuple[State, jax.Array]:
     fine = all_finite(new)
     return jax.tree.map(lambda after, before: jnp.where(fine, after, before), new, old), fine
 

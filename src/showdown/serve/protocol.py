@@ -1,19 +1,31 @@
-"""uvicorn's HTTP protocol with an end to its patience: a client must send a request, or it is disconnected.
+"""uvicorn's HTTP protocol with an end to its patience: clients must send a request, and read its answer, in time.
 
-uvicorn waits without limit for headers that do not end, so that a few hundred silent clients could use up all its file
-descriptors. Here a connection that nothing is being answered on is closed after some seconds, and one beyond the
-number allowed is answered at once.
+uvicorn waits without limit for headers that do not end and for clients that do not read, so that a few hundred of
+either could use up its file descriptors or its memory. Here a connection that nothing is being answered on is closed
+after some seconds, so is one whose answers are not taken, and one beyond the number allowed is answered at once.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import dataclass
 from typing import Any
 
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from showdown.serve.limits import Limits
+
+@dataclass(frozen=True)
+class RequestLimits:
+    """How much one client may ask of the server. Each limit is checked before the work it limits."""
+
+    body_bytes: int = 1 << 20  # of one request
+    head_bytes: int = 1 << 16  # of the headers of one request
+    batch: int = 1000  # decisions or rewards in one request
+    waiting: int = 256  # calls that wait for the agent
+    connections: int = 500  # open at one time
+    read_seconds: float = 10.0  # for the headers of a request, and again for its body
+    write_seconds: float = 10.0  # for a client to take answers that it has asked for
 
 
 def _answer(status: str, sentence: str) -> bytes:
@@ -25,46 +37,77 @@ def _answer(status: str, sentence: str) -> bytes:
 
 FULL = _answer("503 Service Unavailable", "too many connections are open; try again later")
 NOT_HTTP = _answer("400 Bad Request", "this is not an HTTP request that can be answered")
+LONG_HEAD = _answer("431 Request Header Fields Too Large", "the headers of this request are too large")
 
 
-def protocol_with(limits: Limits) -> type[asyncio.Protocol]:
-    class Impatient(H11Protocol):
-        _deadline: asyncio.TimerHandle | None = None
+class Impatient(HttpToolsProtocol):
+    limits = RequestLimits()
+    _reading: asyncio.TimerHandle | None = None  # ends a connection that sends nothing
+    _writing: asyncio.TimerHandle | None = None  # ends a connection that takes nothing
+    _head_bytes = 0  # received since the last request whose headers were whole
 
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            if len(self.connections) > limits.connections:
-                transport.write(FULL)
-                transport.close()
-                return
-            self._watch()
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        if len(self.connections) > self.limits.connections:
+            transport.write(FULL)
+            transport.close()
+            return
+        self._watch()
 
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            self._watch()
-
-        def send_400_response(self, msg: str) -> None:
-            self.transport.write(NOT_HTTP)
+    def data_received(self, data: bytes) -> None:
+        self._head_bytes += len(data)
+        super().data_received(data)
+        if self._head_bytes > self.limits.head_bytes and not self.transport.is_closing():
+            self.transport.write(LONG_HEAD)
             self.transport.close()
+        self._watch()
 
-        def on_response_complete(self) -> None:
-            super().on_response_complete()
-            self._watch()
+    def on_headers_complete(self) -> None:
+        super().on_headers_complete()
+        self._head_bytes = 0
 
-        def connection_lost(self, exc: Exception | None) -> None:
-            super().connection_lost(exc)
-            self._forget()
+    def on_body(self, body: bytes) -> None:
+        super().on_body(body)
+        self._head_bytes = 0
 
-        def _watch(self) -> None:
-            """Start the clock where nothing is being answered, and stop it where something is."""
-            if self.cycle is not None and not self.cycle.response_complete:
-                self._forget()
-            elif self._deadline is None and not self.transport.is_closing():
-                self._deadline = self.loop.call_later(limits.read_seconds, self.transport.close)
+    def send_400_response(self, msg: str) -> None:
+        self.transport.write(NOT_HTTP)
+        self.transport.close()
 
-        def _forget(self) -> None:
-            if self._deadline is not None:
-                self._deadline.cancel()
-                self._deadline = None
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.pipeline:  # what was sent ahead is answered before more is read
+            self.flow.pause_reading()
+        self._watch()
 
-    return Impatient
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        if self._writing is None:
+            self._writing = self.loop.call_later(self.limits.write_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        _cancel(self._writing)
+        self._writing = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        _cancel(self._reading)
+        _cancel(self._writing)
+
+    def _watch(self) -> None:
+        """Start the clock where nothing is being answered, and stop it where something is."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            _cancel(self._reading)
+            self._reading = None
+        elif self._reading is None and not self.transport.is_closing():
+            self._reading = self.loop.call_later(self.limits.read_seconds, self.transport.close)
+
+
+def protocol_with(limits: RequestLimits) -> type[asyncio.Protocol]:
+    return type("Limited", (Impatient,), {"limits": limits})
+
+
+def _cancel(timer: asyncio.TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()
