@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import jax
 import numpy as np
 
 from showdown.agent import checkpoint_file, programs
@@ -18,7 +19,7 @@ from showdown.basics.files import read_plain
 from showdown.config import from_json
 from showdown.data.encode_counts import EncodeCounts
 from showdown.data.encoder import Encoder
-from showdown.protocol.policy import Policy, all_finite
+from showdown.protocol.policy import Policy
 
 if TYPE_CHECKING:
     from showdown.agent.agent import Agent
@@ -82,7 +83,8 @@ def unpack(kind: type[Agent], path: Path, *, background: bool) -> Agent:
     learner.restore(
         stored.state, stored.observations, Tally(**{name: getattr(service, name) for name in Tally._fields})
     )
-    agent._decider.usable = bool(all_finite(stored.state))
+    leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(stored.state)]  # not in JAX, which would compile for each
+    agent._decider.usable = all(np.isfinite(leaf).all() for leaf in leaves if leaf.dtype.kind == "f")
     clock.decisions, clock.given, clock.owed = stored.decisions, service.given, stored.owed
     pending.dropped, pending.unknown = service.dropped, service.unknown
     decisions = zip(stored.waiting_contexts, stored.waiting_actions.tolist(), strict=True)

@@ -130,6 +130,16 @@ def read(path: Path) -> Saved:
         raise UsageError(f"{path} holds no agent that can be used: {error}") from None
 
 
+def policy_of(path: Path) -> Policy:
+    """The policy of a saved agent, before anything is computed; raises UsageError for a file that holds none."""
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            about = json.loads(stored["about"].tobytes())
+    except Exception as error:
+        raise UsageError(f"{path} does not hold a saved agent ({type(error).__name__})") from None
+    return _policy(about.get("policy"))
+
+
 def _checked(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Saved:
     policy = _policy(about.get("policy"))
     sizes = about.get("spec")

@@ -6,6 +6,7 @@ Nothing here locks: the agent calls it with its lock held.
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import jax
@@ -45,8 +46,6 @@ class Learner:
         background: bool,
     ) -> None:
         self.policy, self.spec, self.key = policy, spec, key
-        # a policy may start two parts of its state with one array; only distinct ones can be given to an update
-        self.state: State = programs.copied(block.init(policy, key, spec))
         self.observations = 0
         self.tally = Tally()
         seed = int(np.asarray(jax.random.key_data(key)).astype(np.uint64) @ np.array([1, 1 << 32], np.uint64))
@@ -55,6 +54,12 @@ class Learner:
         self._ready: set[int] = set()  # capacities that the refit is compiled for; empty until `warm`
         self.background = Background(self._fit, self._catch_up, self._swap, lock)
         self._behind_the_scenes = background
+
+    @cached_property
+    def state(self) -> State:
+        """The state before anything was learned, until it is set: an agent that is loaded never makes one."""
+        # a policy may start two parts of its state with one array; only distinct ones can be given to an update
+        return programs.copied(block.init(self.policy, self.key, self.spec))
 
     def learn(self, context: np.ndarray, action: int, reward: np.float32, *, wait: bool = False) -> bool:
         """Whether it was taken in; an update that would leave a state that is not finite is not."""
@@ -77,28 +82,30 @@ class Learner:
 
     def _learn_at_once(self, contexts: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> list[bool]:
         """Take in rows among which no refit falls due, but perhaps after the last."""
-        rows = list(zip(contexts, actions, rewards, strict=True))
+        count = len(actions)
         if not self.policy.learns_only_at_refits:  # else an update changes nothing
-            seen = [Observation(*row, as_int32(self.observations + place)) for place, row in enumerate(rows)]
-            self.state, fine = self._update_rows(self.state, seen)
+            first = as_int32(self.observations)
+            self.state, fine = self._update_rows(self.state, contexts, actions, rewards, first)
             if not fine:  # find out which
-                return [self.learn(context, int(action), reward) for context, action, reward in rows]
-            for each in seen:
-                self.background.note(each)
-        self.observations += len(rows)
-        for row in rows:
-            self.history.append(*row)
+                rows = zip(contexts, actions.tolist(), rewards, strict=True)
+                return [self.learn(context, action, reward) for context, action, reward in rows]
+            if self.background.busy:
+                for place in range(count):
+                    row = contexts[place], actions[place], rewards[place]
+                    self.background.note(Observation(*row, as_int32(self.observations + place)))
+        self.observations += count
+        self.history.extend(contexts, actions, rewards)
         self._refit_if_due(wait=False)
-        return [True] * len(rows)
+        return [True] * count
 
-    def _update_rows(self, state: State, seen: list[Observation]) -> tuple[State, jax.Array]:
+    def _update_rows(
+        self, state: State, contexts: np.ndarray, actions: np.ndarray, rewards: np.ndarray, first: np.int32
+    ) -> tuple[State, jax.Array]:
         """The state after at most `ROOM` observations that follow each other; it gives `state` away."""
-        count, room = len(seen), ROOM - len(seen)
-        contexts = np.pad(np.stack([each.context for each in seen]), ((0, room), (0, 0)))
-        actions = np.pad(np.array([each.action for each in seen], np.int32), (0, room))
-        rewards = np.pad(np.array([each.reward for each in seen], np.float32), (0, room))
-        rows = contexts, actions, rewards, seen[0].step, np.int32(count)
-        return batch_programs.update_rows(self.policy, self.key, state, *rows)
+        count = len(actions)
+        rows = np.zeros((ROOM, self.spec.context_dim), np.float32), np.zeros(ROOM, np.int32), np.zeros(ROOM, np.float32)
+        rows[0][:count], rows[1][:count], rows[2][:count] = contexts, actions, rewards
+        return batch_programs.update_rows(self.policy, self.key, state, *rows, first, np.int32(count))
 
     def _refit_if_due(self, *, wait: bool) -> None:
         self._get_ready()
@@ -185,7 +192,8 @@ class Learner:
         """A fitted state after what was observed while it was being fitted."""
         for first in range(0, len(missed), ROOM):
             part = missed[first : first + ROOM]
-            state, fine = self._update_rows(state, part)
+            contexts, actions, rewards, steps = zip(*part, strict=True)
+            state, fine = self._update_rows(state, np.stack(contexts), np.array(actions), np.array(rewards), steps[0])
             for seen in part if not fine else ():
                 state, _ = programs.update(self.policy, self.key, state, *seen)
         return state
@@ -199,7 +207,9 @@ class Learner:
         context, number, reward = np.zeros(self.spec.context_dim, np.float32), np.int32(0), np.float32(0)
         if not self.policy.learns_only_at_refits:
             seen = Observation(context, number, reward, number)
-            jax.block_until_ready(self._update_rows(programs.copied(self.state), [seen]))
+            copy = programs.copied(self.state)
+            one = np.zeros(1, np.int32), np.zeros(1, np.float32)
+            jax.block_until_ready(self._update_rows(copy, context[None], *one, number))
             if single:
                 copy = programs.copied(self.state)
                 jax.block_until_ready(programs.update(self.policy, self.key, copy, *seen))

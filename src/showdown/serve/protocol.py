@@ -49,8 +49,7 @@ class Impatient(HttpToolsProtocol):
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         if len(self.connections) > self.limits.connections:
-            transport.write(FULL)
-            transport.close()
+            self._end_with(FULL)
             return
         self._watch()
 
@@ -58,8 +57,7 @@ class Impatient(HttpToolsProtocol):
         self._head_bytes += len(data)
         super().data_received(data)
         if self._head_bytes > self.limits.head_bytes and not self.transport.is_closing():
-            self.transport.write(LONG_HEAD)
-            self.transport.close()
+            self._end_with(LONG_HEAD)
         self._watch()
 
     def on_headers_complete(self) -> None:
@@ -71,19 +69,38 @@ class Impatient(HttpToolsProtocol):
         self._head_bytes = 0
 
     def send_400_response(self, msg: str) -> None:
-        self.transport.write(NOT_HTTP)
-        self.transport.close()
+        self._end_with(NOT_HTTP)
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
         if self.pipeline:  # what was sent ahead is answered before more is read
             self.flow.pause_reading()
+        if self.transport.is_closing():
+            self._limit_writing()
         self._watch()
 
     def pause_writing(self) -> None:
         super().pause_writing()
+        self._limit_writing()
+
+    def _limit_writing(self) -> None:
         if self._writing is None:
             self._writing = self.loop.call_later(self.limits.write_seconds, self.transport.abort)
+
+    def _end_with(self, answer: bytes) -> None:
+        self.transport.write(answer)
+        self.transport.close()
+        self._limit_writing()
+
+    def _give_up(self) -> None:
+        """End the connection; `close` alone would wait for a client that does not read."""
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
+        else:
+            self.transport.close()
+
+    def timeout_keep_alive_handler(self) -> None:
+        self._give_up()
 
     def resume_writing(self) -> None:
         super().resume_writing()
@@ -101,7 +118,7 @@ class Impatient(HttpToolsProtocol):
             _cancel(self._reading)
             self._reading = None
         elif self._reading is None and not self.transport.is_closing():
-            self._reading = self.loop.call_later(self.limits.read_seconds, self.transport.close)
+            self._reading = self.loop.call_later(self.limits.read_seconds, self._give_up)
 
 
 def protocol_with(limits: RequestLimits) -> type[asyncio.Protocol]:

@@ -13,12 +13,13 @@ from typing import Any
 
 import uvicorn
 
-from showdown.agent import Agent, compute_in_one_thread
+from showdown.agent import Agent, checkpoint_file, compute_in_one_thread
 from showdown.agent.checkpoint import recommended
 from showdown.basics.errors import UsageError
 from showdown.basics.files import take_lock
 from showdown.bench.compilation_cache import use_compilation_cache
 from showdown.policies import policies
+from showdown.protocol.policy import Policy
 from showdown.serve.app import App
 from showdown.serve.protocol import RequestLimits, protocol_with
 
@@ -41,10 +42,19 @@ def open_agent(
     """The agent to go on with, compiled. `new` are options of one that never was saved; there is room for `rows`."""
     if background:
         compute_in_one_thread()
+        if not _policy(
+            file
+        ).refit_every:  # nothing else computes, and handing parts of a decision to threads takes long
+            os.environ.setdefault("PJRT_NPROC", "1")
     use_compilation_cache()
     agent = _found(file, save, new, {"background": background, **options})
     agent.warm(rows=rows, together_only=True)
     return agent
+
+
+def _policy(file: Path) -> Policy:
+    """The policy of the file that a server is started with."""
+    return checkpoint_file.policy_of(file) if _is_saved(file) else recommended(file)[0]
 
 
 def _found(file: Path, save: Path, new: dict[str, Any], options: dict[str, Any]) -> Agent:
