@@ -170,6 +170,8 @@ def deaf_clients(folder: Path, clients: int, requests: int = 2600) -> Score:
     head = f"POST /choose HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\n"
     request = head.encode() + b"Content-Length: %d\r\n\r\n" % len(body) + body
     with score.attempt(), serving(folder) as (port, process):
+        health(port)  # it has opened what it needs for itself
+        time.sleep(0.5)
         idle = _sockets(process)
         deaf = []
         for _ in range(clients):
