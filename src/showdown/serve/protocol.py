@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -40,6 +40,32 @@ NOT_HTTP = _answer("400 Bad Request", "this is not an HTTP request that can be a
 LONG_HEAD = _answer("431 Request Header Fields Too Large", "the headers of this request are too large")
 
 
+class JoinedWrites:
+    """A transport that sends the head of an answer with its body: uvicorn writes them one after the other."""
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport, self._head = transport, b""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        if not self._head and data.startswith(b"HTTP/1.1 ") and data.endswith(b"\r\n\r\n") and data[9:12] != b"100":
+            self._head = data
+            return
+        self._transport.write(self._head + data)
+        self._head = b""
+
+    def flush(self) -> None:
+        """Send a head that no body follows."""
+        if self._head:
+            self.write(b"")
+
+    def close(self) -> None:
+        self.flush()
+        self._transport.close()
+
+
 class Impatient(HttpToolsProtocol):
     limits = RequestLimits()
     _reading: asyncio.TimerHandle | None = None  # ends a connection that sends nothing
@@ -47,7 +73,7 @@ class Impatient(HttpToolsProtocol):
     _head_bytes = 0  # received since the last request whose headers were whole
 
     def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
+        super().connection_made(cast(Any, JoinedWrites(transport)))
         if len(self.connections) > self.limits.connections:
             self._end_with(FULL)
             return
@@ -72,6 +98,7 @@ class Impatient(HttpToolsProtocol):
         self._end_with(NOT_HTTP)
 
     def on_response_complete(self) -> None:
+        cast(JoinedWrites, self.transport).flush()
         super().on_response_complete()
         if self.pipeline:  # what was sent ahead is answered before more is read
             self.flow.pause_reading()
