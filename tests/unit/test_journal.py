@@ -16,6 +16,7 @@ import pytest
 
 from showdown.agent import Agent, JournalError, JournalLossError, UnknownDecisionError, journal_segment
 from showdown.agent.journal import Journal
+from showdown.agent.journal_format import Mark, mark_line
 from showdown.basics.errors import UsageError
 from showdown.config import to_json
 from showdown.policies import policies
@@ -251,6 +252,11 @@ def test_an_edited_moved_or_repeated_record_is_refused(records):
 def test_what_a_killed_writer_left_unfinished_is_cut_off(records):
     content = records.read_bytes()
     records.write_bytes(content + b'0123456789abcdef {"n": 13, "deci')  # never acknowledged: the mark says 12
+    assert len(replayed(records)) == 12
+    assert records.read_bytes() == content
+    head, mark = content.splitlines(keepends=True)[:2]
+    older = mark_line(head[:16], Mark(9, True))
+    records.write_bytes(content.replace(mark, older))  # killed after the records and before the mark
     assert len(replayed(records)) == 12
     assert records.read_bytes() == content
 

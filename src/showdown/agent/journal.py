@@ -164,7 +164,7 @@ class Journal:
         """Say what is lost, or refuse to go on; then make the file end after the last good record."""
         mark, found = self._segment.mark, self.position.last
         marked = 0 if mark is None else mark.last
-        lost = max(marked, self._saved) - max(found, self._saved)
+        lost = max(0, max(marked, self._saved) - max(found, self._saved))  # a killed writer may not have set the mark
         torn = broken is not None and broken.unfinished and mark is not None and broken.number > marked
         if broken is not None and not torn:
             more = f", {lost} in all," if lost else ""
