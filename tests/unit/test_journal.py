@@ -334,4 +334,4 @@ def test_counters_go_beyond_32_bits(tmp_path):
             assert (agent.decisions, agent.observations) == (many + again, many + again)
             assert agent.reward(agent.decide([0.5, 1.0]).id, 1.0)
             agent.save(tmp_path / "agent.npz")
-            assert agent._recorder.last[0] == 2 * many + 2 * (again + 1)
+            assert agent._keeper.last[0] == 2 * many + 2 * (again + 1)

@@ -31,8 +31,8 @@ from showdown.agent.codec import Codec
 from showdown.agent.decider import Decider
 from showdown.agent.decision import Decision, Pending, Probabilities
 from showdown.agent.journal import Journal
+from showdown.agent.journal_keeper import JournalKeeper
 from showdown.agent.learner import Learner, Refits
-from showdown.agent.recorder import Recorder
 from showdown.agent.replay_buffer import Bound
 from showdown.agent.together import Answer, Call, DecideCall
 from showdown.basics.errors import UsageError
@@ -79,7 +79,7 @@ class Agent(AbstractContextManager):
         self._decider = Decider(policy, spec, self._key, self._learner)
         self._pending = Pending(remember)
         self._watch = Watch()
-        self._recorder = Recorder()
+        self._keeper = JournalKeeper()
         if journal is not None:
             self._keep_journal(Path(journal), archive=archive_journal, accept_loss=accept_loss)
 
@@ -104,12 +104,12 @@ class Agent(AbstractContextManager):
         vector, mask = self._codec.context(context), self._codec.mask(available)
         with self._lock:
             action = self._decider.act(vector, mask)
-            self._recorder.write({"decision": None, "action": action})
+            self._keeper.write({"decision": None, "action": action})
             self._decider.clock.advance()
         return self._codec.name(action)
 
     def decide(self, context: Any, *, available: Iterable[Any] | None = None, draws: int = DRAWS) -> Decision:
-        """As `choose`, with an id for the reward and the propensity to log, which may be the share of `draws` draws."""
+        """What `choose` would take, with an id for the reward and a propensity to log, exact or from `draws` draws."""
         (made,) = together.answer(self, [DecideCall(context, available)], draws)
         if not isinstance(made, Decision):
             raise made  # type: ignore[misc]
@@ -126,14 +126,14 @@ class Agent(AbstractContextManager):
             return []
         with self._lock:
             actions = self._decider.act_many(matrix)
-            self._recorder.write({"choices": len(actions)})
+            self._keeper.write({"choices": len(actions)})
             self._decider.clock.advance(len(actions))
         return [self._codec.name(action) for action in actions]
 
     def probabilities(
         self, context: Any, *, available: Iterable[Any] | None = None, draws: int = DRAWS
     ) -> Probabilities:
-        """With what probability each action would be taken now, exact or from `draws` draws; decides nothing."""
+        """The probability with which each action would be taken now, exact or from `draws` draws; decides nothing."""
         vector, mask = self._codec.context(context), self._codec.mask(available)
         with self._lock:
             return self._decider.probabilities(vector, mask, draws)
@@ -148,7 +148,7 @@ class Agent(AbstractContextManager):
         paid = codec.reward_number(reward)
         with self._lock:
             waiting = self._pending.find(decision_id)
-            self._recorder.write({"decision": decision_id, "reward": float(paid)})
+            self._keeper.write({"decision": decision_id, "reward": float(paid)})
             self._pending.remove(decision_id)
             return self._learner.learn(*waiting, paid)
 
@@ -160,7 +160,7 @@ class Agent(AbstractContextManager):
         vector, number = self._codec.context(context), self._codec.action(action)
         paid = codec.reward_number(reward)
         with self._lock:
-            self._recorder.write({"context": vector.tolist(), "action": number, "reward": float(paid)})
+            self._keeper.write({"context": vector.tolist(), "action": number, "reward": float(paid)})
             return self._learner.learn(vector, number, paid)
 
     def learn_many(self, contexts: Any, actions: Any, rewards: Any, *, refits: Refits = 10) -> int:
@@ -178,7 +178,7 @@ class Agent(AbstractContextManager):
             return 0
         with self._lock:
             rows = {"contexts": matrix.tolist(), "actions": numbers.tolist(), "rewards": paid.tolist()}
-            self._recorder.write({"rows": rows, "refits": refits})
+            self._keeper.write({"rows": rows, "refits": refits})
             self._decider.clock.give(numbers)
             return self._learner.learn_many(matrix, numbers, paid, refits)
 
@@ -197,12 +197,12 @@ class Agent(AbstractContextManager):
     @property
     def trouble(self) -> str:
         """Why the journal could not be written the last time; empty where it could."""
-        return self._recorder.trouble
+        return self._keeper.trouble
 
     @property
     def notes(self) -> list[str]:
         """What whoever starts the agent should read: what its journal has lost."""
-        return self._recorder.notes
+        return self._keeper.notes
 
     @property
     def _state(self) -> State:
@@ -254,7 +254,7 @@ class Agent(AbstractContextManager):
         """Wait for the background and close the journal. The agent goes on without one."""
         self._learner.background.close()
         with self._lock:
-            self._recorder.close()
+            self._keeper.close()
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -268,9 +268,9 @@ class Agent(AbstractContextManager):
         """
         with self._saving:
             with self._lock:
-                stored, position = checkpoint.pack(self), self._recorder.position
+                stored, position = checkpoint.pack(self), self._keeper.position
             checkpoint.write(Path(path), stored)
-            self._recorder.cut(position, self._lock)
+            self._keeper.cut(position, self._lock)
 
     @classmethod
     def load(
@@ -291,7 +291,7 @@ class Agent(AbstractContextManager):
     def _keep_journal(self, path: Path, *, archive: bool, accept_loss: bool) -> None:
         """Do again what the journal holds, then continue it."""
         options = {"archive": archive, "accept_loss": accept_loss}
-        journal = Journal(path, self.policy, self.spec, self._recorder.last, **options)
+        journal = Journal(path, self.policy, self.spec, self._keeper.last, **options)
         checkpoint.redo(self, journal)
         self._learner.background.wait()
-        self._recorder.attach(journal)
+        self._keeper.attach(journal)

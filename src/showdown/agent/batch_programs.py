@@ -22,7 +22,7 @@ from showdown.protocol.policy import Policy, State
 ROOM = 64  # rows
 
 
-class Decided(NamedTuple):
+class DecidedRows(NamedTuple):
     """What a program says of each row; those beyond `count` hold zeros."""
 
     actions: jax.Array  # (ROOM,) int32
@@ -42,17 +42,17 @@ def decide_rows(
     count: jax.Array,
     *,
     draws: int,
-) -> Decided:
+) -> DecidedRows:
     """Decide about each row at its step, with nothing learned in between."""
     keys = RoleKeys.of(key)
 
-    def one(context: jax.Array, step: jax.Array, mask: jax.Array) -> Decided:
+    def one(context: jax.Array, step: jax.Array, mask: jax.Array) -> DecidedRows:
         known = policy, key, state, context, step
         action = jax.lax.cond(mask.all(), lambda: programs.act(*known), lambda: programs.act_among(*known, mask))
         own = jax.random.fold_in(keys.act, step)  # the key of `act`, so that its scores are not computed twice
-        return Decided(action, *law(*known, mask, draws), is_tied(policy, own, state, context, mask))
+        return DecidedRows(action, *law(*known, mask, draws), is_tied(policy, own, state, context, mask))
 
-    def put(row: jax.Array, made: Decided) -> Decided:
+    def put(row: jax.Array, made: DecidedRows) -> DecidedRows:
         each = one(contexts[row], steps[row], available[row])
         return jax.tree.map(lambda all_rows, value: all_rows.at[row].set(value), made, each)
 

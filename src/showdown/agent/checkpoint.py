@@ -12,7 +12,7 @@ import numpy as np
 from showdown.agent import checkpoint_file, programs
 from showdown.agent.decision import Waiting
 from showdown.agent.journal import Journal
-from showdown.agent.journal_format import JournalLossError, Record
+from showdown.agent.journal_format import JournalLossError, JournalRecord
 from showdown.agent.learner import Tally
 from showdown.basics.errors import UsageError
 from showdown.basics.files import read_plain
@@ -46,15 +46,15 @@ def pack(agent: Agent) -> checkpoint_file.Saved:
         contexts=rows.contexts[: rows.filled],
         actions=rows.actions[: rows.filled],
         rewards=rows.rewards[: rows.filled],
-        service=checkpoint_file.Service(
+        service=checkpoint_file.SavedCounts(
             seen=learner.history.seen,
             **learner.tally._asdict(),
             given=clock.given,
             dropped=pending.dropped,
             unknown=pending.unknown,
-            last_record=agent._recorder.last[0],
+            last_record=agent._keeper.last[0],
         ),
-        last_check=agent._recorder.last[1],
+        last_check=agent._keeper.last[1],
         bound=learner.history.bound,
         owed=None if clock.owed is None else list(clock.owed),
         remember=pending.most,
@@ -91,7 +91,7 @@ def unpack(kind: type[Agent], path: Path, *, background: bool) -> Agent:
     for id, decision in zip(stored.waiting, decisions, strict=True):
         pending.add(id, Waiting(*decision))
     agent._codec.counts = stored.encode_counts
-    agent._recorder.last = service.last_record, stored.last_check
+    agent._keeper.last = service.last_record, stored.last_check
     return agent
 
 
@@ -130,7 +130,7 @@ def redo(agent: Agent, journal: Journal) -> None:
         raise _not_done_again(journal, record, error) from None
 
 
-def _not_done_again(journal: Journal, record: Record, error: BaseException) -> UsageError:
+def _not_done_again(journal: Journal, record: JournalRecord, error: BaseException) -> UsageError:
     why = str(error) if isinstance(error, UsageError) else type(error).__name__
     return UsageError(
         f"line {record.line} of the journal {journal.path} cannot be done again ({why}): move the journal away, which "

@@ -35,7 +35,7 @@ _BOUNDS: dict[str, type[Window] | type[Reservoir]] = {"window": Window, "reservo
 
 
 @dataclass(frozen=True)
-class Service:
+class SavedCounts:
     """What an agent counts and remembers besides what it has learned; all of it is 0 or empty in format 1."""
 
     seen: int = 0  # rows ever given to the history
@@ -64,7 +64,7 @@ class Saved:
     rewards: np.ndarray  # (kept,)
     waiting_contexts: np.ndarray  # (waiting, context_dim) of decisions that wait for their reward
     waiting_actions: np.ndarray  # (waiting,)
-    service: Service = Service()
+    service: SavedCounts = SavedCounts()
     last_check: str = ""  # of the journal's last record
     bound: Bound = None  # of the history
     owed: list[int] | None = None  # warm-up steps still to play
@@ -176,11 +176,11 @@ def _service(about: dict[str, Any], arrays: dict[str, np.ndarray], spec: Problem
     """The fields that format 2 has brought, by name. `seen` is how many rows the history must have been given."""
     nobody = {"waiting_contexts": np.zeros((0, spec.context_dim), np.float32), "waiting_actions": np.zeros(0, np.int32)}
     if about["format"] == 1:
-        return {"service": Service(seen=seen), "bound": None, **nobody}
+        return {"service": SavedCounts(seen=seen), "bound": None, **nobody}
     counts = about.get("service")
-    if not isinstance(counts, dict) or counts.keys() != {each.name for each in fields(Service)}:
+    if not isinstance(counts, dict) or counts.keys() != {each.name for each in fields(SavedCounts)}:
         raise UsageError("its counts are not those of an agent")
-    service = Service(**{name: _count(counts, name, 0) for name in counts})
+    service = SavedCounts(**{name: _count(counts, name, 0) for name in counts})
     if service.seen != seen or service.forgotten_rows > seen:
         raise UsageError(f"its history was given {service.seen} rows, and {seen} were observed")
     owed, waiting = about.get("owed"), about.get("waiting")

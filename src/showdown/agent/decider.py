@@ -43,7 +43,7 @@ class Decider:
     def decide(
         self, contexts: list[np.ndarray], masks: list[np.ndarray | None], draws: int
     ) -> tuple[list[int], list[bool], list[Probabilities]]:
-        """For some contexts, at most `most`: the actions, whether several tied for it, and the laws."""
+        """The actions for some contexts, at most `most` of them, whether several tied for it, and the laws."""
         self._check_usable()
         _check_draws(draws)
         count, spec = len(contexts), self._spec

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from showdown.agent import journal_format as form
-from showdown.agent.journal_format import Broken, JournalError, JournalLossError, Record
+from showdown.agent.journal_format import Broken, JournalError, JournalLossError, JournalRecord
 from showdown.agent.journal_segment import Position, Segment
 from showdown.basics.errors import UsageError
 from showdown.config import to_json
@@ -115,7 +115,7 @@ class Journal:
 
     # Doing it again
 
-    def replay(self) -> Iterator[Record]:
+    def replay(self) -> Iterator[JournalRecord]:
         """The records that came after the agent's save, the oldest first; afterwards the journal can be written."""
         segment = self._segment
         if segment.header.first > self._saved + 1:
@@ -124,7 +124,7 @@ class Journal:
         broken: Broken | None = None
         with segment.stream(segment.position.size) as stream:
             for line in form.read_records(stream, segment.header):
-                if isinstance(line, Record):
+                if isinstance(line, JournalRecord):
                     segment.position = Position(line.number, line.check, line.end)
                     self._check_origin()
                     if line.number > self._saved:
@@ -141,7 +141,7 @@ class Journal:
                 f"the journal {self.path} belongs to another run of this agent: move it away, or name its own"
             )
 
-    def _archived(self, wanted: int) -> Iterator[Record]:
+    def _archived(self, wanted: int) -> Iterator[JournalRecord]:
         """The records from `wanted` to the last one before this file, from segments that were kept."""
         first = self._segment.header.first
         for path in sorted(self._real.parent.glob(f"{self._real.name}.segment-*")):

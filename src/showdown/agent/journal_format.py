@@ -48,7 +48,7 @@ class Mark(NamedTuple):
     is_open: bool  # False in a segment that another one continues
 
 
-class Record(NamedTuple):
+class JournalRecord(NamedTuple):
     number: int
     line: int  # of the file, counted from 1
     check: bytes
@@ -117,7 +117,7 @@ def read_mark(stream: BinaryIO, header: Header) -> Mark | None:
     return Mark(int(text.split()[1]), text.split()[2] == b"open")
 
 
-def read_records(stream: BinaryIO, header: Header) -> Iterator[Record | Broken]:
+def read_records(stream: BinaryIO, header: Header) -> Iterator[JournalRecord | Broken]:
     """What each line after the mark holds, one at a time.
 
     A line is compared with the check that stands in the line before, so that one damaged line does not make all later
@@ -135,7 +135,7 @@ def read_records(stream: BinaryIO, header: Header) -> Iterator[Record | Broken]:
         if content is None or content.pop("n", None) != number:
             yield Broken(number, place + 3, unfinished=False)
         else:
-            yield Record(number, place + 3, before, end, content)
+            yield JournalRecord(number, place + 3, before, end, content)
 
 
 def as_object(text: bytes) -> dict[str, Any] | None:

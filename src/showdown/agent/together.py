@@ -101,7 +101,7 @@ def _learn(agent: Agent, rows: list[_Row], answers: list[Any]) -> None:
     if not rows:
         return
     try:
-        agent._recorder.write(*(row.record for row in rows))
+        agent._keeper.write(*(row.record for row in rows))
     except ShowdownError as error:
         for row in rows:
             answers[row.place] = error
@@ -144,7 +144,7 @@ def _decide(agent: Agent, rows: list[_Row], answers: list[Any], draws: int) -> N
         for action, law in zip(actions, laws, strict=True)
     ]
     try:
-        agent._recorder.write(*(_decision_record(decision, row) for decision, row in zip(made, rows, strict=True)))
+        agent._keeper.write(*(_decision_record(decision, row) for decision, row in zip(made, rows, strict=True)))
     except ShowdownError as error:
         for row in rows:
             answers[row.place] = error

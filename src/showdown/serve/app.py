@@ -14,7 +14,7 @@ from showdown.agent import Decision
 from showdown.agent.together import Answer, Call, DecideCall, LearnCall, RewardCall
 from showdown.basics.errors import ShowdownError, UsageError
 from showdown.serve import bodies, metrics
-from showdown.serve.description import HEADERS, Path, openapi, page
+from showdown.serve.description import HEADERS, Route, openapi, page
 from showdown.serve.http import Admission, RefusedError, Reply, mistake, short, status_of
 from showdown.serve.service import Service
 
@@ -111,7 +111,7 @@ class App:
         (learned,) = await self._service.ask([_learn_call(bodies.read(bodies.Learn, body))])
         if isinstance(learned, ShowdownError):
             raise learned
-        return _json(bodies.Learned(learned=bool(learned)))
+        return _json(bodies.LearnReply(learned=bool(learned)))
 
     async def _learn_batch(self, body: bytes) -> Reply:
         told = bodies.read(bodies.LearnBatch, body)
@@ -127,12 +127,12 @@ class App:
         for place, answer in zip(places, learned, strict=True):
             results[place] = answer
         each = [
-            bodies.LearnedOne(learned=False, error=short(str(result)))
+            bodies.LearnReplyOne(learned=False, error=short(str(result)))
             if isinstance(result, ShowdownError)
-            else bodies.LearnedOne(learned=result)
+            else bodies.LearnReplyOne(learned=result)
             for result in results
         ]
-        return _json(bodies.LearnedBatch(learned=sum(one.learned for one in each), rewards=each))
+        return _json(bodies.LearnReplyBatch(learned=sum(one.learned for one in each), rewards=each))
 
     def _check_size(self, count: int) -> None:
         if count > self._service.limits.batch:
@@ -165,26 +165,26 @@ class App:
 
 
 PATHS = (
-    Path("/choose", "Choose an action for a context", bodies.Choose, bodies.Chosen),
-    Path(
+    Route("/choose", "Choose an action for a context", bodies.Choose, bodies.Chosen),
+    Route(
         "/choose/batch",
         "Choose for many contexts",
         bodies.ChooseBatch,
         bodies.ChosenBatch,
         "What is wrong with one of them is in its place, and the others are decided.",
     ),
-    Path("/learn", "Learn what an action paid", bodies.Learn, bodies.Learned),
-    Path(
+    Route("/learn", "Learn what an action paid", bodies.Learn, bodies.LearnReply),
+    Route(
         "/learn/batch",
         "Learn many rewards",
         bodies.LearnBatch,
-        bodies.LearnedBatch,
+        bodies.LearnReplyBatch,
         "What is wrong with one of them is in its place, and the others are learned.",
     ),
-    Path("/health", "Whether it runs, and what it has done; needs no token", None, bodies.Health, is_open=True),
-    Path("/metrics", "Counts for Prometheus", None, None),
-    Path("/docs", "This page", None, None, is_open=True, is_listed=False),
-    Path("/openapi.json", "The description for programs", None, None, is_open=True, is_listed=False),
+    Route("/health", "Whether it runs, and what it has done; needs no token", None, bodies.Health, is_open=True),
+    Route("/metrics", "Counts for Prometheus", None, None),
+    Route("/docs", "This page", None, None, is_open=True, is_listed=False),
+    Route("/openapi.json", "The description for programs", None, None, is_open=True, is_listed=False),
 )
 
 

@@ -66,17 +66,17 @@ class LearnBatch(Body):
     rewards: list[Learn]
 
 
-class Learned(Body):
+class LearnReply(Body):
     learned: Annotated[bool, Field(description="false where the update would leave a state that is not finite")]
 
 
-class LearnedOne(Learned):
+class LearnReplyOne(LearnReply):
     error: Annotated[str | None, Field(description="why it was not learned")] = None
 
 
-class LearnedBatch(Body):
+class LearnReplyBatch(Body):
     learned: Annotated[int, Field(description="how many were")]
-    rewards: list[LearnedOne]
+    rewards: list[LearnReplyOne]
 
 
 class Health(Body):

@@ -42,7 +42,7 @@ SENTENCES = {
 WATCHED = ("refused_updates", "refused_refits", "refused_laws", "degenerate_laws", "ties", "dead_features")
 
 
-class Path(NamedTuple):
+class Route(NamedTuple):
     """What can be asked at a path: with a body it is a POST, without one a GET."""
 
     name: str
@@ -64,7 +64,7 @@ class Path(NamedTuple):
         return (401, 405) if self.body is None else (400, 401, 404, 405, 408, 413, 415, 422, 503)
 
 
-def openapi(paths: Iterable[Path]) -> dict[str, Any]:
+def openapi(paths: Iterable[Route]) -> dict[str, Any]:
     """The OpenAPI description of these paths."""
     listed = [path for path in paths if path.is_listed]
     kinds = [kind for path in listed for kind in (path.body, path.answer, Mistake) if kind is not None]
@@ -80,7 +80,7 @@ def openapi(paths: Iterable[Path]) -> dict[str, Any]:
     }
 
 
-def _operation(path: Path) -> dict[str, Any]:
+def _operation(path: Route) -> dict[str, Any]:
     content = {"text/plain": {"schema": {"type": "string"}}} if path.answer is None else _content(path.answer)
     described: dict[str, Any] = {
         "summary": path.summary,

@@ -29,7 +29,7 @@ class ServerMetrics:
             buckets=BOUNDS,
             registry=self._registry,
         )
-        self._registry.register(_Asked(look))
+        self._registry.register(_Collector(look))
 
     def count(self, path: str, status: int, seconds: float) -> None:
         self._answers.labels(path, str(status)).inc()
@@ -39,7 +39,7 @@ class ServerMetrics:
         return generate_latest(self._registry)
 
 
-class _Asked:
+class _Collector:
     """A collector whose numbers are kept elsewhere."""
 
     def __init__(self, look: Callable[[], Iterable[Metric]]) -> None:

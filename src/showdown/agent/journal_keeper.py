@@ -10,7 +10,7 @@ from showdown.agent.journal_format import JournalError
 from showdown.agent.journal_segment import Position
 
 
-class Recorder:
+class JournalKeeper:
     """Writes records where there is a journal; remembers the last one where there was."""
 
     def __init__(self) -> None:
