@@ -3,7 +3,7 @@
 About fifteen minutes on two cores.
 
 python benchmarks/attack.py            # all
-python benchmarks/attack.py damage     # one kind: damage, lies, sharing, downloads, precision, output
+python benchmarks/attack.py damage     # one kind: damage, lies, sharing, downloads, precision, journal, service, output
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
-from attacks import Score, damage, downloads, lies, output, precision, sharing
+from attacks import Score, damage, downloads, journal, lies, output, precision, service, sharing
 
 FLIPS, KILLS = 3000, 40
 Attack = Callable[[Path], Score]
@@ -43,6 +43,21 @@ ATTACKS: dict[str, list[Attack]] = {
         downloads.bombs,
     ],
     "precision": [precision.far_rewards, precision.far_contexts],
+    "journal": [
+        lambda folder: journal.damaged(folder, "a bit flips", journal.flipped, FLIPS),
+        lambda folder: journal.damaged(folder, "cut short", journal.cut, FLIPS // 10),
+        lambda folder: journal.damaged(folder, "edited, repeated, left out, moved", journal.edited, FLIPS // 10),
+        lambda folder: journal.accepted_losses(folder, FLIPS // 10),
+        lambda folder: journal.moved(folder, 100),
+        lambda folder: journal.full_disks(folder, 100),
+        journal.second_writers,
+    ],
+    "service": [
+        lambda folder: service.kills(folder, 50),
+        lambda folder: service.deaf_clients(folder, 20),
+        service.rude_requests,
+        lambda folder: service.stalls(folder, 20.0),
+    ],
     "output": [output.names_in_tables, output.headings_of_tables],
 }
 
@@ -57,11 +72,12 @@ def scores(kinds: list[str]) -> Iterator[Score]:
 
 
 def main() -> int:
-    print("| attack | tried | silent | lost | crashed |\n|---|---:|---:|---:|---:|")
+    print("| attack | tried | silent | lost | crashed | hung |\n|---|---:|---:|---:|---:|---:|")
     withstood = True
     for score in scores(sys.argv[1:] or list(ATTACKS)):
         withstood &= score.withstood
-        print(f"| {score.attack} | {score.tried:,} | {score.silent} | {score.lost} | {score.crashed} |", flush=True)
+        found = " | ".join(str(number) for number in (score.silent, score.lost, score.crashed, score.hung))
+        print(f"| {score.attack} | {score.tried:,} | {found} |", flush=True)
     return 0 if withstood else 1
 
 

@@ -86,7 +86,7 @@ def test_rewards_by_id_in_any_order_teach_what_rewards_by_context_do(rows):
     assert [decision.action for decision in decisions] == actions
     assert [decision.name for decision in decisions] == [str(action) for action in actions]
     for place in (3, 8, 0, 5):
-        by_id.learn(decisions[place].id, rewards[place])
+        by_id.reward(decisions[place].id, rewards[place])
         by_context.learn(contexts[place], actions[place], reward=rewards[place])
     assert by_id.counts()["waiting"] == 5
     for mine, its in zip(jax.tree.leaves(by_id._state), jax.tree.leaves(by_context._state), strict=True):
@@ -98,13 +98,13 @@ def test_the_oldest_decision_is_dropped_and_a_reward_is_taken_once():
     first, second, third = (agent.decide([1.0]) for _ in range(3))
     for known_no_more in (first.id, "another", None, ["x"]):
         with pytest.raises(UnknownDecisionError, match="waits for a reward"):
-            agent.learn(known_no_more, 1.0)
-    assert agent.learn(third.id, 1.0)
+            agent.reward(known_no_more, 1.0)
+    assert agent.reward(third.id, 1.0)
     with pytest.raises(UnknownDecisionError):
-        agent.learn(third.id, 1.0)
+        agent.reward(third.id, 1.0)
     with pytest.raises(UsageError, match="finite"):
-        agent.learn(second.id, float("nan"))
-    assert agent.learn(second.id, reward=2.0)  # a bad reward does not use the decision up
+        agent.reward(second.id, float("nan"))
+    assert agent.reward(second.id, reward=2.0)  # a bad reward does not use the decision up
     assert float(agent._state["sum"]) == 3
     counts = agent.counts()
     assert (counts["waiting"], counts["dropped"], counts["unknown"], counts["observations"]) == (0, 1, 5, 2)
@@ -115,7 +115,7 @@ def test_decisions_wait_across_save_and_load(tmp_path):
     waiting = [agent.decide([number]) for number in range(3)]
     agent.save(tmp_path / "agent.npz")
     loaded = Agent.load(tmp_path / "agent.npz")
-    assert loaded.learn(waiting[1].id, 5.0)
+    assert loaded.reward(waiting[1].id, 5.0)
     assert loaded.decide([9.0]).id not in {decision.id for decision in waiting}
     assert float(loaded._state["sum"]) == 5
     assert loaded._pending.most == 3
@@ -337,7 +337,7 @@ def test_rows_in_and_names_out(shop, tmp_path):
         assert shop.choose(given) in {"plus", "basic"}
     decision = shop.decide({"age": None, "region": "mars", "new": 3}, available=["plus"])
     assert (decision.name, decision.propensity) == ("plus", 1.0)
-    assert shop.learn(decision.id, 1.0)
+    assert shop.reward(decision.id, 1.0)
     assert shop.learn(row, "basic", 0.0)
     assert set(shop.choose_many(pd.DataFrame([row, row]))) <= {"plus", "basic"}
     unusual = shop.counts()["encoder"]
@@ -380,7 +380,7 @@ def test_threads_share_an_agent_and_nothing_is_lost():
         taken = 0
         for number in range(calls):
             if number % 2:
-                taken += agent.learn(agent.decide([0.0], draws=1).id, 1.0)
+                taken += agent.reward(agent.decide([0.0], draws=1).id, 1.0)
             else:
                 taken += agent.learn([0.0], agent.choose([0.0]), 1.0)
         return taken

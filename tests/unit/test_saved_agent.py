@@ -71,7 +71,7 @@ def test_what_was_saved_comes_back(saved, tmp_path):
         assert int(agent._state[1]) == 6
 
 
-COUNTS = [-1, 4, 6, 2**31, 10**400, 1.5, 5.0, True, None, "5", [5], {}]
+COUNTS = [-1, 4, 6, 2**63, 10**400, 1.5, 5.0, True, None, "5", [5], {}]
 SIZES = [-1, 0, 1, 4, 10**9, 10**400, 2.0, True, None, "2"]
 SHAPES = [np.zeros(0, np.float32), np.zeros((5, 5), np.float32), np.array("text"), np.array(1.5), np.zeros(5, complex)]
 ARRAYS = ("key", "contexts", "actions", "rewards", "state0", "state1", "waiting_contexts", "waiting_actions")

@@ -36,7 +36,7 @@ def test_they_are_those_of_an_agent_and_change_nothing(problem):
         actions, rewards, propensities = (array[1, step] for array in kept.decisions)
         assert decision.action == actions
         assert decision.propensity == pytest.approx(propensities, rel=1e-4)
-        agent.learn(decision.id, float(rewards))
+        agent.reward(decision.id, float(rewards))
     assert (kept.decisions.propensities[:, : 3 * ACTIONS] == 1).all()  # the warm-up
     assert (kept.decisions.propensities[:, 3 * ACTIONS :] < 1).all()
 

@@ -84,6 +84,9 @@ class NetworkFeatures(Features):
             features = network.features(state.averaged, _inputs(plain))
         return jnp.concatenate([features / jnp.sqrt(jnp.float32(features.shape[-1])), plain], axis=-1)
 
+    def learned(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
+        return self.design(state, inputs)[..., : self.hidden_layers[-1]]
+
     def observe(self, state: NetworkState, inputs: jax.Array, reward: jax.Array) -> NetworkState:
         return state._replace(contexts=state.contexts.observe(inputs), squares=state.squares + reward**2)
 

@@ -84,6 +84,9 @@ class BeliefSampling(ValueThompson):
             features, self.belief.observe(state.belief, design, situation.spec.owner(action), reward)[0]
         )
 
+    def learned_features(self, state: SamplingState, inputs: jax.Array) -> jax.Array | None:
+        return self.features.learned(state.features, inputs)
+
     def refit(self, key: jax.Array, state: SamplingState, history: History) -> SamplingState:
         assert isinstance(self.belief, LinearBelief)
         views = [View(self.belief, self.features.dim(history.spec))]

@@ -136,6 +136,9 @@ class PredictorCouncil(Policy):
             timeline=_continued(state.timeline, state.contest.seen, member, errors, reward),
         )
 
+    def learned_features(self, state: CouncilState, inputs: jax.Array) -> jax.Array | None:
+        return self.features.learned(state.features, inputs)
+
     def refit(self, key: jax.Array, state: CouncilState, history: History) -> CouncilState:
         views = self._views(history.spec)
         features, beliefs = refit(self.features, views, key, state.features, state.beliefs, history)

@@ -122,6 +122,9 @@ class Council(Policy):
             chosen=state.chosen.at[part, self.choice.draw(key, choice)].add(1.0),
         )
 
+    def learned_features(self, state: FirstCouncilState, inputs: jax.Array) -> jax.Array | None:
+        return self.features.learned(state.features, inputs)
+
     def refit(self, key: jax.Array, state: FirstCouncilState, history: History) -> FirstCouncilState:
         views = self._views(history.spec)
         features, beliefs = refit(self.features, views, key, state.features, state.beliefs, history)

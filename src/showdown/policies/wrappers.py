@@ -47,6 +47,9 @@ class Wrapper(Policy):
     def diagnostics(self, state: State) -> dict[str, jax.Array]:
         return self.inner.diagnostics(state)
 
+    def learned_features(self, state: State, inputs: jax.Array) -> jax.Array | None:
+        return self.inner.learned_features(state, inputs)
+
     def check_problem(self, spec: ProblemSpec) -> None:
         self.inner.check_problem(spec)
 
