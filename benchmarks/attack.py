@@ -3,7 +3,7 @@
 About fifteen minutes on two cores.
 
 python benchmarks/attack.py            # all
-python benchmarks/attack.py damage     # one kind: damage, lies, sharing, downloads, precision, output
+python benchmarks/attack.py damage     # one kind: damage, lies, sharing, downloads, precision, output, ...
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
-from attacks import Score, damage, downloads, lies, output, precision, sharing
+from attacks import Score, damage, downloads, lies, output, precision, sharing, users
 
 FLIPS, KILLS = 3000, 40
 Attack = Callable[[Path], Score]
@@ -37,6 +37,7 @@ ATTACKS: dict[str, list[Attack]] = {
         sharing.runs_on_one_store,
         lambda folder: sharing.killed_writers(folder, KILLS),
     ],
+    "users": [users.shared_folders, users.odd_locks, users.stopped_holder],
     "downloads": [
         lambda folder: downloads.damaged_downloads(folder, FLIPS),
         downloads.bad_servers,
@@ -57,11 +58,12 @@ def scores(kinds: list[str]) -> Iterator[Score]:
 
 
 def main() -> int:
-    print("| attack | tried | silent | lost | crashed |\n|---|---:|---:|---:|---:|")
+    print("| attack | tried | silent | lost | crashed | hung |\n|---|---:|---:|---:|---:|---:|")
     withstood = True
     for score in scores(sys.argv[1:] or list(ATTACKS)):
         withstood &= score.withstood
-        print(f"| {score.attack} | {score.tried:,} | {score.silent} | {score.lost} | {score.crashed} |", flush=True)
+        counts = (score.silent, score.lost, score.crashed, score.hung)
+        print(f"| {score.attack} | {score.tried:,} | {' | '.join(map(str, counts))} |", flush=True)
     return 0 if withstood else 1
 
 

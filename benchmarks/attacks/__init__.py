@@ -33,11 +33,12 @@ class Score:
     tried: int = 0
     silent: int = 0  # wrong numbers, or damage, that no reader names
     lost: int = 0  # what the attack had not touched and is gone all the same
-    crashed: int = 0  # tracebacks, hangs, exit codes of a crash
+    crashed: int = 0  # tracebacks, exit codes of a crash
+    hung: int = 0  # what did not end in the time that it may take
 
     @property
     def withstood(self) -> bool:
-        return self.tried > 0 and (self.silent, self.lost, self.crashed) == (0, 0, 0)
+        return self.tried > 0 and (self.silent, self.lost, self.crashed, self.hung) == (0, 0, 0, 0)
 
     @contextmanager
     def attempt(self) -> Iterator[None]:

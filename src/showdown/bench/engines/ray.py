@@ -27,6 +27,7 @@ from showdown.bench.estimate import longest_first
 from showdown.bench.plan import Planned
 from showdown.bench.play_cell import about
 from showdown.bench.store import Store
+from showdown.bench.waiting import Waiting
 from showdown.protocol.problem import Problem
 
 ATTEMPTS = 4  # of a cell whose worker dies
@@ -79,6 +80,7 @@ class _Driver:
     flights: dict[Any, _Flight] = field(default_factory=dict)  # by the reference of the task's result
     attempts: Counter[str] = field(default_factory=Counter)  # of each cell
     steps: dict[str, int] = field(default_factory=dict)  # that were reported as played
+    waiting: dict[str, Waiting] = field(default_factory=dict)  # for cells that other runs on this store play
 
     def play(self, left: deque[Planned]) -> Iterator[CellResult]:
         self.slots = slots(self.ray, self.limits)
@@ -108,7 +110,11 @@ class _Driver:
         """Give a cell to the cluster, unless another run plays it or has played it."""
         claim, cell = ExitStack(), item.cell
         if not claim.enter_context(self.store.claim(cell.hash)):
-            elsewhere.append(item)
+            late = self.waiting.setdefault(cell.hash, Waiting(self.store, cell, self.limits)).given_up()
+            if late is None:
+                elsewhere.append(item)
+            else:
+                yield late
             return
         with claim:
             if self.store.is_done(cell.hash):
@@ -121,7 +127,7 @@ class _Driver:
             except (AttributeError, TypeError, pickle.PicklingError) as error:
                 why = f"{cell.label} cannot be handed to another process ({error}): play it with --engine local"
                 raise UsageError(why) from None
-            limits = replace(self.limits, progress=None, load=())
+            limits = replace(self.limits, progress=None, say=None, load=())
             job = CellJob(__version__, self.sources, pickled, limits, self.slots.machine, self.store.directory)
             self.attempts[cell.hash] += 1
             reference = self.task.remote(job, self.references[cell.problem], self.board)

@@ -51,7 +51,7 @@ def serve_command(
     except ImportError as error:
         raise UsageError(f"serve needs FastAPI and uvicorn: pip install 'bandit-showdown[serve]' ({error})") from None
     from showdown.agent import compute_in_one_thread
-    from showdown.basics.files import LOCK, locked
+    from showdown.basics.locks import LOCK, locked
     from showdown.serve.limits import Limits
     from showdown.serve.open_agent import default_save, open_agent, policy_name
     from showdown.serve.service import Service
