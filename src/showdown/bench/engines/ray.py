@@ -19,9 +19,10 @@ import jax
 
 from showdown import __version__
 from showdown.basics.errors import MissingDataError, ShowdownError, UsageError
+from showdown.basics.text import one_line
 from showdown.bench.engine import CellResult, Engine, RunLimits
 from showdown.bench.engines._ray_board import ProgressBoard
-from showdown.bench.engines._ray_cluster import CellJob, connected, gpus_per_cell, play, slots
+from showdown.bench.engines._ray_cluster import CellJob, OtherVersionError, connected, gpus_per_cell, play, slots
 from showdown.bench.engines.local import Local
 from showdown.bench.estimate import longest_first
 from showdown.bench.plan import Planned
@@ -155,12 +156,19 @@ class _Driver:
         errors = self.ray.exceptions
         try:
             result, files = self.ray.get(reference)
-        except errors.RayTaskError as error:  # of the worker's own, such as another version of showdown
-            raise ShowdownError(f"{item.cell.label}: {error.cause}") from None
+        except errors.RayTaskError as error:  # of the worker's own
+            if isinstance(error.cause, OtherVersionError):  # which every other cell would meet too
+                raise ShowdownError(f"{item.cell.label}: {error.cause}") from None
+            return self._not_played(item, error.cause)
         except errors.RayError as error:
             return self._lost(item, type(error).__name__)
         self.store.adopt(files)
         return result
+
+    def _not_played(self, item: Planned, why: BaseException | None) -> CellResult:
+        """The result of a cell that a worker could not begin, such as one of a plug-in that it lacks."""
+        advice = "a package that a policy or problem comes from must be installed on every machine of the cluster"
+        return self._error(item, one_line(f"a worker cannot play it ({type(why).__name__}: {why}); {advice}"))
 
     def _lost(self, item: Planned, error: str) -> CellResult | None:
         attempts = self.attempts[item.cell.hash]
@@ -168,6 +176,9 @@ class _Driver:
             return None
         advice = "if memory ran out, a larger --cell-cpus or fewer --batch-trials may help"
         reason = f"its worker died {attempts} times (Ray says {error}); {advice}"
+        return self._error(item, reason)
+
+    def _error(self, item: Planned, reason: str) -> CellResult:
         self.store.write_failed(item.cell, item.names, "error", reason, about(self.slots.machine - 1))
         return CellResult(item.cell, "error", reason)
 
