@@ -53,7 +53,7 @@ def test_a_damaged_gzip_says_how_far_it_was_read(tmp_path):
     assert "bytes could be unpacked" in refusal(path)
 
 
-@pytest.mark.parametrize("line", [b"0", b"1,2,3\n", b'{"a": 1}\n'])
+@pytest.mark.parametrize("line", [b"1,2,3\n", b'{"a": 1}\n'])
 def test_bombs_are_refused_early(line, tmp_path, monkeypatch):
     monkeypatch.setattr(gzipped, "RATIO_FROM", 1 << 20)
     path = tmp_path / "bomb.gz"
