@@ -17,7 +17,20 @@ from pathlib import Path
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
-from attacks import Score, damage, downloads, journal, lies, output, precision, service, sharing
+from attacks import (
+    Score,
+    damage,
+    downloads,
+    inputs,
+    journal,
+    lies,
+    output,
+    precision,
+    remote,
+    service,
+    sharing,
+    users,
+)
 
 FLIPS, KILLS = 3000, 40
 Attack = Callable[[Path], Score]
@@ -37,6 +50,9 @@ ATTACKS: dict[str, list[Attack]] = {
         sharing.runs_on_one_store,
         lambda folder: sharing.killed_writers(folder, KILLS),
     ],
+    "inputs": [inputs.odd_files, inputs.damaged_inputs, inputs.bombs],
+    "remote": [remote.faulty_network, remote.damaged_records, remote.killed_uploads],
+    "users": [users.shared_folders, users.odd_locks, users.stopped_holder],
     "downloads": [
         lambda folder: downloads.damaged_downloads(folder, FLIPS),
         downloads.bad_servers,

@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import tempfile
+import threading
 from functools import cache
 from pathlib import Path
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("JAX_NUMPY_DTYPE_PROMOTION", "strict")
 os.environ.setdefault("SHOWDOWN_CACHE", tempfile.mkdtemp(prefix="showdown-tests-"))
+
+# `nohup make test &` starts us with Ctrl-C ignored, and whatever a test starts would inherit that
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import jax
 import numpy as np

@@ -13,14 +13,15 @@ import pytest
 
 from attacks import call, made_cell, sharing
 from showdown.basics.errors import ShowdownError
-from showdown.basics.files import TEMPORARY, locked
+from showdown.basics.files import TEMPORARY
+from showdown.basics.locks import locked
 from showdown.bench.compilation import CompileAhead
 from showdown.bench.engine import RunLimits
 from showdown.bench.engines.local import Local
 from showdown.bench.plan import Planned
 from showdown.bench.store import Store
 
-HOLD = "import sys, time\nfrom pathlib import Path\nfrom showdown.basics.files import locked\n" + (
+HOLD = "import sys, time\nfrom pathlib import Path\nfrom showdown.basics.locks import locked\n" + (
     "with locked(Path(sys.argv[1])) as held:\n    print(held, flush=True)\n    time.sleep(60)\n"
 )
 

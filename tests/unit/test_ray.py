@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
+import subprocess
+import sys
+import time
 import warnings
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,9 +18,10 @@ import pytest
 
 from showdown.basics.errors import UsageError
 from showdown.bench.engine import RunLimits, make_engine
+from showdown.bench.engines import _ray_watch
 from showdown.bench.engines import ray as ray_engine
 from showdown.bench.engines._ray_cluster import connected, slots
-from showdown.bench.plan import plan
+from showdown.bench.plan import Planned, plan
 from showdown.bench.store import Store
 from showdown.bench.suite import Suite
 from showdown.config.registry import load_file
@@ -127,6 +133,64 @@ def test_a_cell_whose_worker_dies_is_played_again(tmp_path, monkeypatch):
     assert status["Mortal"][0] == "error"
     assert "its worker died 2 times (Ray says WorkerCrashedError)" in status["Mortal"][1]
     assert {record.policy: record.status for record in store.cells()} == {"Mortal": "error", once: "done"}
+
+
+PLUGIN = """
+import jax.numpy as jnp
+from showdown.config import config
+from showdown.protocol.policy import Policy
+
+@config
+class Absent(Policy):
+    def init(self, key, spec):
+        return ()
+
+    def act(self, key, state, situation):
+        return jnp.int32(0)
+"""
+
+
+def test_a_plug_in_that_a_worker_lacks_costs_its_own_cell_alone(tmp_path, monkeypatch):
+    """The driver can import the package and the workers cannot, since they were started before."""
+    (tmp_path / "plug_in_of_the_driver.py").write_text(PLUGIN)
+    monkeypatch.syspath_prepend(tmp_path)
+    import plug_in_of_the_driver
+
+    store = Store(tmp_path / "results")
+    (planned,) = plan(suite("Uniform"), store)
+    cell = replace(planned.cell, policy_name="Absent", policy=plug_in_of_the_driver.Absent())
+    absent = Planned(cell, [("Absent", "wheel-0.5")], False)
+    results = {each.cell.policy_name: each for each in make_engine("ray", store).run([absent, planned], TWO_WORKERS)}
+    assert results["Uniform"].status == "done"
+    assert results["Absent"].status == "error"
+    assert "ModuleNotFoundError: No module named 'plug_in_of_the_driver'" in results["Absent"].reason
+    assert {record.policy: record.status for record in store.cells()} == {"Absent": "error", "Uniform": "done"}
+
+
+LEAVES = """
+import subprocess, sys, time
+sys.path.insert(0, sys.argv[1])
+import _ray_watch
+watcher = _ray_watch.start()
+child = subprocess.Popen(["sh", "-c", "sleep 300 & echo $!; wait"], stdout=subprocess.PIPE, text=True)
+print(child.stdout.readline().strip(), flush=True)
+time.sleep(300)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_what_a_killed_driver_leaves_is_ended(number, monkeypatch):
+    folder = Path(ray_engine.__file__).parent
+    driver = subprocess.Popen([sys.executable, "-c", LEAVES, str(folder)], stdout=subprocess.PIPE, text=True)
+    assert driver.stdout is not None
+    left = int(driver.stdout.readline())
+    time.sleep(2.5 * _ray_watch.LOOK_SECONDS)  # so that the watcher has seen it
+    driver.send_signal(number)
+    driver.communicate()
+    began = time.monotonic()
+    while _ray_watch._about(left) is not None:
+        assert time.monotonic() - began < 30
+        time.sleep(0.1)
 
 
 def test_a_run_that_is_stopped_is_continued(tmp_path):

@@ -1,9 +1,8 @@
-"""Files that are whole or absent, locks between processes, and the cache folder of this user.
+"""Files that are whole or absent, the lock of an open file, and the cache folder of this user.
 
 A file is written under another name, forced to the disk, then renamed. A file that is renamed before its content has
 reached the disk can be empty after a loss of power, so the content is forced there first. The rename is forced too, but
-nobody waits for that: if it is lost, the old file is still whole. The kernel holds a lock with the open file, so a dead
-process has none.
+nobody waits for that: if it is lost, the old file is still whole. Locks between processes are in `locks.py`.
 """
 
 from __future__ import annotations
@@ -13,9 +12,9 @@ import os
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -149,49 +148,3 @@ def cache_folder() -> Path:
     except ImportError:  # data can still be read from a named folder, and tables kept in the usual folder of Linux
         return Path.home() / ".cache" / "showdown"
     return user_cache_path("showdown", appauthor=False)
-
-
-LOCK = ".lock-"  # what the name of a lock begins with; readers of a store ignore it
-
-
-@contextmanager
-def locked(path: Path, wait: bool = True) -> Iterator[bool]:
-    """Hold the lock that the file `path` stands for. Yields False if another process holds it and we do not wait."""
-    handle = _acquire(path, wait)
-    if handle is None:
-        yield False
-        return
-    try:
-        yield True
-    finally:
-        path.unlink(missing_ok=True)  # before it is released: whoever waits finds out in `_acquire`
-        os.close(handle)
-
-
-def _acquire(path: Path, wait: bool) -> int | None:
-    while True:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            if not take_lock(handle, wait=wait):
-                os.close(handle)
-                return None
-            if _is_still(path, handle):
-                return handle
-        except BaseException:
-            os.close(handle)
-            raise
-        os.close(handle)  # its last owner deleted it while we waited
-
-
-def _is_still(path: Path, handle: int) -> bool:
-    try:
-        return os.path.samestat(os.stat(path), os.fstat(handle))
-    except FileNotFoundError:
-        return False
-
-
-def remove_free_locks(folder: Path) -> None:
-    """Delete the files of locks whose processes were killed; a lock that is held stays."""
-    for path in folder.glob(f"{LOCK}*"):
-        with locked(path, wait=False):
-            pass

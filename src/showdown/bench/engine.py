@@ -22,6 +22,7 @@ from showdown.bench.plan import Planned
 from showdown.bench.store import Store
 
 Progress = Callable[[Cell, int], None]  # the cell being played, trial-steps just played; 0: it begins with compiling
+Say = Callable[[str], None]  # a sentence for the user, while a run goes on
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class RunLimits:
     cell_gpus: float | None = None  # None: one, if the cluster has any
     load: tuple[Path, ...] = ()  # files with policies or problems of the user's, for other processes to load
     progress: Progress | None = None
+    say: Say | None = None
 
     def __post_init__(self) -> None:
         if self.batch_trials is not None and self.batch_trials < 1:

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from showdown.basics.files import LOCK, TEMPORARY, read_plain
+from showdown.basics.files import TEMPORARY, read_plain
+from showdown.basics.locks import LOCK
 from showdown.basics.text import one_line, printable_name
 from showdown.bench import record_file, table_file
 from showdown.bench.record import NotARecord, Record

@@ -15,18 +15,23 @@ is finished. What is already at the URL is downloaded first, so that it is not p
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from showdown.basics.errors import ShowdownError, UsageError
 from showdown.basics.files import cache_folder
 from showdown.bench import record_file
+from showdown.bench.reach import Unreachable, reach, reason
 from showdown.bench.record import NotARecord, Record
 from showdown.bench.store import CellFiles, Store
+from showdown.bench.table_file import NotATable
+
+AT_ONCE = 64  # records that are read by one call
+MOST_TABLE_BYTES = 4 << 20  # of a table, for the time that reading it may take
+T = TypeVar("T")
 
 
 def is_url(out: str) -> bool:
@@ -45,16 +50,10 @@ class Remote:
         except (ImportError, ValueError) as error:  # a protocol that is unknown, or whose package is missing
             raise UsageError(f"{url} cannot be used: {error}") from None
         self.root = str(root).rstrip("/")
+        self.damaged: dict[str, str] = {}  # cells whose records cannot be read, with the reason
 
-    @contextmanager
-    def _reaching(self) -> Iterator[None]:
-        try:
-            yield
-        except (ShowdownError, NotARecord):
-            raise
-        except Exception as error:  # each protocol has errors of its own
-            why = str(error).strip().splitlines()
-            raise ShowdownError(f"cannot reach {self.url}: {type(error).__name__} {why[0] if why else ''}") from None
+    def _reach(self, call: Callable[[], T], size: int = 0) -> T:
+        return reach(self.url, call, size)
 
     def _record_path(self, cell_hash: str) -> str:
         return f"{self.root}/cells/{cell_hash}.json"
@@ -62,30 +61,56 @@ class Remote:
     def _table_path(self, checksum: str) -> str:
         return f"{self.root}/tables/{checksum}.parquet"
 
-    def records(self) -> dict[str, Record]:
-        """Every done cell that can be read, by its hash."""
-        with self._reaching():
+    def exists(self) -> bool:
+        """Whether there is a store at the URL, an empty one included."""
+        return self._listed() is not None
+
+    def _listed(self) -> list[str] | None:
+        """The paths of all records; None where there is no such folder or bucket."""
+
+        def listed() -> list[str]:
             self.files.invalidate_cache()
+            return self.files.ls(f"{self.root}/cells", detail=False)
+
+        try:
+            return [path for path in self._reach(listed) if path.endswith(".json")]
+        except FileNotFoundError:
+            return None
+
+    def records(self) -> dict[str, Record]:
+        """Every done cell that can be read, by its hash; the others are in `damaged` then, with the reason."""
+        self.damaged = {}
+        found, paths = {}, self._listed() or []
+        for first in range(0, len(paths), AT_ONCE):
+            for path, content in self._contents(paths[first : first + AT_ONCE]).items():
+                cell = path.rpartition("/")[2].removesuffix(".json")
+                try:
+                    found[cell] = _checked(content, cell)
+                except (NotARecord, Unreachable) as error:
+                    self.damaged[cell] = str(error)
+        return found
+
+    def _contents(self, paths: list[str]) -> dict[str, bytes | Unreachable]:
+        """The content of each record, or why it cannot be had. One that was deleted meanwhile is left out."""
+        several: dict[str, Any] = self._reach(lambda: self.files.cat(paths, on_error="return"), len(paths) * 10_000)
+        found: dict[str, bytes | Unreachable] = {}
+        for path, content in several.items():
             try:
-                paths = [path for path in self.files.ls(f"{self.root}/cells", detail=False) if path.endswith(".json")]
+                found[path] = content if isinstance(content, bytes) else self._reach(_cat(self.files, path))
             except FileNotFoundError:
-                return {}
-            contents: dict[str, Any] = self.files.cat(paths, on_error="omit") if paths else {}
-        found = {path.rpartition("/")[2].removesuffix(".json"): content for path, content in contents.items()}
-        records = {cell: _checked(content, cell) for cell, content in found.items()}
-        return {cell: record for cell, record in records.items() if record is not None}
+                continue
+            except Unreachable as error:
+                found[path] = error
+        return found
 
     def files_of(self, cell_hash: str) -> CellFiles | None:
         """Both files of a done cell, checked; None if they are missing or damaged."""
-        with self._reaching():
-            try:
-                content = self.files.cat_file(self._record_path(cell_hash))
-                record = _checked(content, cell_hash)
-                if record is None or record.table_sha256 is None:
-                    return None
-                table = self.files.cat_file(self._table_path(record.table_sha256))
-            except FileNotFoundError:
-                return None
+        try:
+            content = self._reach(_cat(self.files, self._record_path(cell_hash)))
+            record = _checked(content, cell_hash)
+            table = self._reach(_cat(self.files, self._table_path(str(record.table_sha256))), MOST_TABLE_BYTES)
+        except (FileNotFoundError, NotARecord):
+            return None
         return CellFiles(cell_hash, content, table) if record_file.sha256(table) == record.table_sha256 else None
 
     def adopt(self, files: CellFiles) -> bool:
@@ -101,33 +126,45 @@ class Remote:
             if set(record.names) <= set(before):
                 return False
             data = record_file.sealed({**data, "names": list(dict.fromkeys([*before, *record.names]))})
-        with self._reaching():
-            if there is None:
-                self._put(self._table_path(str(record.table_sha256)), files.table)
-            self._put(self._record_path(files.hash), record_file.to_bytes(data))
+        if there is None:
+            self._put(self._table_path(str(record.table_sha256)), files.table)
+        self._put(self._record_path(files.hash), record_file.to_bytes(data))
         return True
 
     def _put(self, path: str, content: bytes) -> None:
-        self.files.makedirs(path.rpartition("/")[0], exist_ok=True)  # of protocols that have folders
-        self.files.pipe_file(path, content)
+        def put() -> None:
+            self.files.makedirs(path.rpartition("/")[0], exist_ok=True)  # of protocols that have folders
+            self.files.pipe_file(path, content)
+
+        try:
+            self._reach(put, len(content))
+        except FileNotFoundError as error:  # a bucket that is missing and cannot be made
+            raise Unreachable(f"cannot write to {self.url}: {reason(error)}") from None
 
 
-def _checked(content: bytes, cell_hash: str) -> Record | None:
-    try:
-        record = record_file.checked(record_file.fields_of(content), cell_hash)
-    except NotARecord:
-        return None
-    return record if record.is_done and record.verified else None
+def _cat(files: Any, path: str) -> Callable[[], bytes]:
+    return lambda: files.cat_file(path)
+
+
+def _checked(content: bytes | Unreachable, cell_hash: str) -> Record:
+    """The record of a done cell. Raises NotARecord, or what kept the content from us."""
+    if isinstance(content, Unreachable):
+        raise content
+    record = record_file.checked(record_file.fields_of(content), cell_hash)
+    if not record.is_done or not record.verified or record.table_sha256 is None:
+        raise NotARecord("is not that of a done cell with its checksums")
+    return record
 
 
 DOWNLOADS = 8  # at the same time
+MOST_FAILURES = 8  # one after another, before the rest is given up
 
 
 @dataclass
 class Copied:
     new: int = 0  # cells that were copied, or got further names
     present: int = 0  # that were there
-    damaged: list[str] = field(default_factory=list)  # that cannot be copied
+    damaged: dict[str, str] = field(default_factory=dict)  # that were not copied, with the reason
 
 
 def opened(place: str) -> Store | Remote:
@@ -139,18 +176,19 @@ def local_store(place: str) -> Store:
 
 
 def copy_cells(source: Store | Remote, target: Store | Remote) -> Copied:
-    """Copy every done cell of `source` that `target` does not have; damaged ones are left out and counted."""
-    copied, have = Copied(), _names(target)
+    """Copy every done cell of `source` that `target` does not have; what cannot be copied is left out and named."""
+    copied, (have, _), (found, damaged) = Copied(), _names(target), _names(source)
+    copied.damaged |= damaged
     wanted = []
-    for cell, names in _names(source).items():
+    for cell, names in found.items():
         if names <= have.get(cell, frozenset()):
             copied.present += 1
         else:
             wanted.append(cell)
     with ThreadPoolExecutor(DOWNLOADS) as threads:  # reading waits for the network, and so does writing
-        for cell, result in zip(wanted, threads.map(_copier(source, target), wanted), strict=True):
-            if result is None:
-                copied.damaged.append(cell)
+        for cell, result in zip(wanted, threads.map(_Copier(source, target), wanted), strict=True):
+            if isinstance(result, str):
+                copied.damaged[cell] = result
             elif result:
                 copied.new += 1
             else:
@@ -158,20 +196,39 @@ def copy_cells(source: Store | Remote, target: Store | Remote) -> Copied:
     return copied
 
 
-def _copier(source: Store | Remote, target: Store | Remote) -> Callable[[str], bool | None]:
-    def copy(cell: str) -> bool | None:
-        files = source.files_of(cell)
-        return None if files is None else target.adopt(files)
+@dataclass
+class _Copier:
+    """Copies one cell; says whether that changed anything, or why it was not copied."""
 
-    return copy
+    source: Store | Remote
+    target: Store | Remote
+    failures: int = 0  # one after another: a place that is gone is not asked for each of a thousand cells
+
+    def __call__(self, cell: str) -> bool | str:
+        if self.failures >= MOST_FAILURES:
+            return "was not tried, since those before it failed"
+        try:
+            files = self.source.files_of(cell)
+            result = "its table is missing or damaged" if files is None else self.target.adopt(files)
+        except Unreachable as error:
+            self.failures += 1
+            return str(error)
+        except (NotARecord, NotATable) as error:
+            return str(error)
+        self.failures = 0
+        return result
 
 
-def _names(place: Store | Remote) -> dict[str, frozenset[tuple[str, str]]]:
-    """The names of each done cell, by hash; in a local store only cells whose tables match their checksums."""
+def _names(place: Store | Remote) -> tuple[dict[str, frozenset[tuple[str, str]]], dict[str, str]]:
+    """The names of each done cell, by hash; and the cells that are damaged, with the reason.
+
+    In a local store only cells whose tables match their checksums are done.
+    """
     if isinstance(place, Remote):
-        return {cell: frozenset(record.names) for cell, record in place.records().items()}
+        return {cell: frozenset(record.names) for cell, record in place.records().items()}, place.damaged
     records: dict[str, Record] = {record.cell: record for record in place.cells() if record.is_done}
-    return {cell: frozenset(record.names) for cell, record in records.items() if place.is_done(cell)}
+    names = {cell: frozenset(record.names) for cell, record in records.items() if place.is_done(cell)}
+    return names, dict.fromkeys(sorted(place.damaged), "its record or its table is damaged")
 
 
 @dataclass
@@ -181,12 +238,13 @@ class Mirror:
     remote: Remote
     store: Store
     late: dict[str, str] = field(default_factory=dict)  # cells that could not be uploaded, with the reason
+    left_out: dict[str, str] = field(default_factory=dict)  # cells that could not be downloaded, with the reason
 
     @classmethod
     def of(cls, url: str) -> Mirror:
         name = hashlib.sha256(url.rstrip("/").encode()).hexdigest()[:16]
         mirror = cls(Remote(url), Store(cache_folder() / "stores" / name))
-        copy_cells(mirror.remote, mirror.store)
+        mirror.left_out = copy_cells(mirror.remote, mirror.store).damaged
         return mirror
 
     def upload(self, cell_hash: str) -> str | None:

@@ -15,12 +15,13 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from showdown.basics.errors import ShowdownError, UsageError
-from showdown.basics.files import LOCK, TEMPORARY, locked, remove_free_locks, sweep, write_atomically, write_together
+from showdown.basics.files import TEMPORARY, sweep, write_atomically, write_together
+from showdown.basics.locks import LOCK, held_by, locked, remove_free_locks
 from showdown.bench import record_file, table_file
 from showdown.bench.cell import Cell
 from showdown.bench.reader import Reader
@@ -45,7 +46,7 @@ class Store(Reader):
     def prepare(self) -> None:
         """Check that this folder can be written to, before hours are spent; clear what killed writers left."""
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            self._make_folder()
         except OSError as error:
             raise UsageError(f"cannot write to {self.directory}: {error.strerror}") from None
         probe = self.folder / f"{TEMPORARY}probe-{os.getpid()}"  # a name that readers ignore
@@ -57,6 +58,16 @@ class Store(Reader):
         sweep(self.folder)
         remove_free_locks(self.folder)
 
+    def _make_folder(self) -> None:
+        """Make the folder of cells. Who may write to the store may write there too, whatever the umask."""
+        if self.folder.is_dir():
+            return
+        shared = self.directory.is_dir()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if shared:
+            with suppress(OSError):  # made by another user at the same moment
+                self.folder.chmod(self.directory.stat().st_mode & 0o7777)
+
     def require_space(self, cell: Cell) -> None:
         """Raise ShowdownError if the disk is too full for this cell, before it is played."""
         needed = SPARE_BYTES + 2 * cell.trials * _BYTES_PER_TRIAL
@@ -65,9 +76,16 @@ class Store(Reader):
             short = f"{free >> 20} MiB are free in {self.directory}, and a cell needs up to {needed >> 20} MiB"
             raise ShowdownError(f"{short}: make room, and the same command continues from there")
 
-    def claim(self, cell_hash: str, wait: bool = False) -> AbstractContextManager[bool]:
+    def claim(self, cell_hash: str) -> AbstractContextManager[bool]:
         """Hold the right to play a cell; False while another process plays it. A dead process holds nothing."""
-        return locked(self.folder / f"{LOCK}{cell_hash}", wait)
+        return locked(self._claim_path(cell_hash), wait=0)
+
+    def who_plays(self, cell_hash: str) -> str:
+        """A clause that says who has claimed a cell, since when, and how to go on."""
+        return held_by(self._claim_path(cell_hash))
+
+    def _claim_path(self, cell_hash: str) -> Path:
+        return self.folder / f"{LOCK}{cell_hash}"
 
     def write_done(self, cell: Cell, names: Names, outcome: Outcome, about: About) -> None:
         table = table_file.to_bytes(outcome)
@@ -96,7 +114,7 @@ class Store(Reader):
         """Write a cell's files, under a lock, since names are added to those of the stored record."""
         path = self._path(cell.hash, ".json")
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            self._make_folder()
             with self._writing(cell.hash):
                 if table is None and self.is_done(cell.hash):
                     return
@@ -127,7 +145,7 @@ class Store(Reader):
         if record.is_done and (files.table is None or record_file.sha256(files.table) != record.table_sha256):
             raise NotATable("does not match its checksum")
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            self._make_folder()
             with self._writing(files.hash):
                 stored = self.read_record(path) if self.is_done(files.hash) else None
                 if stored is not None and (not record.is_done or set(record.names) <= set(stored.names)):

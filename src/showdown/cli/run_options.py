@@ -68,6 +68,8 @@ def opened_store(out: str) -> tuple[Store, Mirror | None]:
 
     if is_url(out):
         mirror = Mirror.of(out)
+        for cell, reason in mirror.left_out.items():
+            console.warn(f"{out}: {cell} cannot be used and is played again: {reason}")
         return mirror.store, mirror
     return local_store(out), None
 

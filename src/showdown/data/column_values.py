@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from showdown.basics.errors import UsageError
 from showdown.data.written_values import DATES, TIME, read_date, read_number, writing_of
 
 NUMBER_SHARE = 0.95  # of a text column's values that must be numbers (or dates) for it to be one of numbers (or dates)
@@ -31,7 +32,7 @@ def as_numbers(series: pd.Series) -> np.ndarray | None:
         return series.to_numpy(dtype=np.float64, na_value=np.nan)
     if pd.api.types.infer_dtype(series, skipna=True) == "boolean":
         return None
-    codes, texts = pd.factorize(series)  # each text is read once; code −1 is missing
+    codes, texts = distinct(series)  # each text is read once; code −1 is missing
     numbers = np.append(numbers_in(texts), np.nan)[codes]
     enough = np.isfinite(numbers).sum() >= NUMBER_SHARE * (codes >= 0).sum()
     return numbers if enough else None
@@ -39,7 +40,29 @@ def as_numbers(series: pd.Series) -> np.ndarray | None:
 
 def numbers_in(texts: Sequence[Any] | np.ndarray | pd.Index) -> np.ndarray:
     """Each text as a number; NaN where it is none."""
-    return pd.to_numeric(pd.Series(texts), errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    try:
+        return pd.to_numeric(pd.Series(texts), errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    except OverflowError:  # a whole number above the largest float
+        return np.array([_as_float(value) for value in texts], np.float64)
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf
+    except (TypeError, ValueError):
+        return np.nan
+
+
+def distinct(series: pd.Series) -> tuple[np.ndarray, Any]:
+    """The number of each row's value among the different ones (−1 where missing), and those."""
+    try:
+        return pd.factorize(series)
+    except TypeError:
+        raise UsageError(
+            f"the column {str(series.name)!r} holds nested values (lists, say), which are neither numbers nor names"
+        ) from None
 
 
 def as_dates(series: pd.Series) -> pd.Series | None:
@@ -66,7 +89,7 @@ def dates_in(series: pd.Series, writing: str = "") -> pd.Series:
 
 def written_numbers(series: pd.Series, writing: str) -> np.ndarray:
     """Each value of a column of numbers or times written so; NaN where it is missing."""
-    codes, texts = pd.factorize(series.astype("object"))
+    codes, texts = distinct(series.astype("object"))
     return np.array([*(read_number(text, writing) for text in texts), np.nan], np.float64)[codes]
 
 
@@ -85,7 +108,7 @@ def categories(series: pd.Series) -> tuple[np.ndarray, list[str]]:
     if pd.api.types.is_numeric_dtype(series) and not pd.api.types.is_bool_dtype(series):
         codes, values = pd.factorize(series.to_numpy(dtype=np.float64, na_value=np.nan), sort=True)
         return codes, [number_text(value) for value in values.tolist()]
-    codes, values = pd.factorize(series.astype("object"))
+    codes, values = distinct(series.astype("object"))
     texts = [str(value).strip() for value in values]
     order = [text for text in sorted(set(texts), key=_by_number if all(map(_is_number, texts)) else str) if text]
     place = {text: position for position, text in enumerate(order)}

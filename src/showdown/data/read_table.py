@@ -6,7 +6,7 @@ The format is found from the content; the file's name decides nothing. What the 
 
 from __future__ import annotations
 
-import gzip
+import io
 import os
 import re
 from pathlib import Path
@@ -14,9 +14,10 @@ from typing import IO, NamedTuple
 
 import pandas as pd
 
-from showdown.basics.errors import UsageError
+from showdown.basics.errors import TooLargeError, UsageError
 from showdown.data import delimited
 from showdown.data.formats import BinaryFormat, binary_format, formats, text_format
+from showdown.data.gzipped import opened
 
 SAMPLE_BYTES = 1 << 18
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f]")  # bytes that text does not hold
@@ -42,6 +43,8 @@ def read_table(
             raise UsageError("it has no rows")
     except UsageError as error:
         raise UsageError(f"{path} cannot be used: {error}") from error
+    except MemoryError as error:
+        raise TooLargeError(f"{path} cannot be used: it does not fit into memory") from error
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from error
     return frame
@@ -53,16 +56,13 @@ def _read(path: Path, delimiter: delimited.DelimiterName, header: delimited.Head
     known = binary_format(start)
     if known is not None:
         return Frame(known.read(path), known.name)
-    opener = gzip.open if start.startswith(b"\x1f\x8b") else open
-    try:
-        with opener(path, "rb") as packed:
-            sample = packed.read(SAMPLE_BYTES)
-    except (EOFError, gzip.BadGzipFile) as error:
-        raise UsageError("it is not a whole gzip file") from error
+    is_gzipped = start.startswith(b"\x1f\x8b")
+    with opened(path, is_gzipped) as packed:
+        sample = packed.read(SAMPLE_BYTES)
     encoding = _encoding(sample)
 
     def read(encoding: str) -> Frame:
-        with opener(path, "rt", encoding=encoding, newline="") as stream:
+        with io.TextIOWrapper(opened(path, is_gzipped), encoding=encoding, newline="") as stream:
             return _text(stream, sample.decode(encoding, errors="ignore"), len(sample), delimiter, header)
 
     try:

@@ -11,6 +11,7 @@ from showdown.data.encoder import Encoder
 from showdown.protocol.problem import ProblemSpec
 
 ROUNDING = 1e-6  # by which a propensity in float32 may be above 1
+NEVER = 1e-18  # a smaller propensity is that of no action that was ever taken; its square must be a number as well
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,4 +93,10 @@ def _check_propensities(propensities: np.ndarray) -> None:
         raise UsageError(
             f"a propensity is the probability of the action taken, above 0 and at most 1; {int(bad.sum()):,} are not "
             f"(the first, {propensities[first]:.9g}, in row {first + 1})"
+        )
+    if (propensities < NEVER).any():
+        first = int(np.flatnonzero(propensities < NEVER)[0])
+        raise UsageError(
+            f"{int((propensities < NEVER).sum()):,} propensities are below {NEVER:g} (the first, "
+            f"{propensities[first]:.9g}, in row {first + 1}): an action of that probability is never taken"
         )

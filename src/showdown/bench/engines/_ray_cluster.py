@@ -28,6 +28,7 @@ from showdown.basics.errors import ShowdownError, UsageError
 from showdown.bench.cell import Cell
 from showdown.bench.compilation import use_compilation_cache
 from showdown.bench.engine import CellResult, Progress, RunLimits
+from showdown.bench.engines import _ray_watch
 from showdown.bench.plan import Planned
 from showdown.bench.play_cell import play_cell
 from showdown.bench.store import CellFiles, InMemory
@@ -36,6 +37,10 @@ from showdown.play import memory
 
 _LOCAL_ONLY = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"  # "0": nodes have the address 127.0.0.1; read when Ray is imported
 SPARE_STORE_BYTES = 96 << 20  # of the object store, for results; Ray wants 75 MiB at least
+
+
+class OtherVersionError(ShowdownError):
+    """A worker has another version of showdown than the driver."""
 
 
 class Slots(NamedTuple):
@@ -55,12 +60,14 @@ def connected(limits: RunLimits, data_bytes: int) -> Iterator[ModuleType]:
         yield ray
         return
     handler = signal.getsignal(signal.SIGTERM)
+    watcher = _ray_watch.start() if limits.address is None else None  # only over a cluster of our own
     try:
         if limits.address is None:
             _start(ray, limits, data_bytes)
         else:
             ray.init(address=limits.address, log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, ValueError, RuntimeError) as error:
+        _ray_watch.stop(watcher)
         raise ShowdownError(f"no Ray cluster answers at {limits.address or 'this machine'}: {error}") from None
     finally:
         if threading.current_thread() is threading.main_thread():
@@ -69,6 +76,7 @@ def connected(limits: RunLimits, data_bytes: int) -> Iterator[ModuleType]:
         yield ray
     finally:
         ray.shutdown()
+        _ray_watch.stop(watcher)
 
 
 def _check_importable(starting: bool) -> None:
@@ -146,7 +154,9 @@ class CellJob:
 def play(job: CellJob, tables: Any, board: Any) -> tuple[CellResult, CellFiles]:
     """Play one cell; return its result and its files. `tables` is the problem's data, or None: then it is read here."""
     if job.version != __version__:
-        raise ShowdownError(f"a worker has showdown {__version__}, and the driver {job.version}: install one version")
+        raise OtherVersionError(
+            f"a worker has showdown {__version__}, and the driver {job.version}: install one version"
+        )
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # others may share the GPU
     _load(job.sources)
     item: Planned = pickle.loads(job.item)

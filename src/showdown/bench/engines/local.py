@@ -12,6 +12,9 @@ from showdown.bench.engine import CellResult, Engine, RunLimits
 from showdown.bench.plan import Planned
 from showdown.bench.play_cell import not_begun, play_cell
 from showdown.bench.store import Store
+from showdown.bench.waiting import Waiting
+
+POLL_SECONDS = 0.1  # between two tries to claim a cell that another run is playing
 
 
 @dataclass(frozen=True)
@@ -49,16 +52,25 @@ class Local:
     @overload
     def result(self, item: Planned, limits: RunLimits, wait: bool) -> CellResult | None: ...
     def result(self, item: Planned, limits: RunLimits, wait: bool) -> CellResult | None:
-        """The result of one cell. Where another run on this store plays it: wait for that, or return None."""
+        """The result of one cell. Where another run on this store plays it: wait for that, or return None.
+
+        Waiting ends when the seconds allowed for a cell have passed.
+        """
         if item.done:
             return self._found(item)
-        with self.store.claim(item.cell.hash, wait) as claimed:
-            if not claimed:
+        waiting = Waiting(self.store, item.cell, limits)
+        while True:
+            with self.store.claim(item.cell.hash) as claimed:
+                if claimed and self.store.is_done(item.cell.hash):  # another run has finished it since
+                    return self._found(item)
+                if claimed:
+                    self.store.require_space(item.cell)
+                    return play_cell(item, self.store, limits, self.concurrent)
+            if not wait:
                 return None
-            if self.store.is_done(item.cell.hash):  # another run has finished it since
-                return self._found(item)
-            self.store.require_space(item.cell)
-            return play_cell(item, self.store, limits, self.concurrent)
+            if (late := waiting.given_up()) is not None:
+                return late
+            time.sleep(POLL_SECONDS)
 
     def _found(self, item: Planned) -> CellResult:
         self.store.add_names(item.cell, item.names)

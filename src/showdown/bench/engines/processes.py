@@ -39,7 +39,7 @@ from showdown.bench.store import Store
 from showdown.config.registry import load_file
 from showdown.play import memory
 
-READY = "ready"  # the first message of a process; after it come numbers of steps, and for each cell a result, or
+READY = "ready"  # the first message of a process; after it numbers of steps, sentences, and for each cell a result, or
 CLAIMED = "claimed"  # that another run on the same store is playing it
 GRACE_SECONDS = 2.0  # for a process to find out itself that its cell takes too long, which it does between segments
 
@@ -48,7 +48,8 @@ class Worker:
     def __init__(self, directory: Path, limits: RunLimits) -> None:
         context = multiprocessing.get_context("spawn")  # JAX does not survive a fork
         self.connection, theirs = context.Pipe()
-        arguments = (directory, replace(limits, progress=None), theirs)  # a function need not survive pickling
+        limits = replace(limits, progress=None, say=None)  # a function need not survive pickling
+        arguments = (directory, limits, theirs)
         self.process = context.Process(target=_work, args=arguments, daemon=True)
         with _ignoring_interrupts():  # Ctrl-C reaches all processes; the first one decides
             self.process.start()
@@ -104,7 +105,8 @@ def _work(directory: Path, limits: RunLimits, connection: Connection) -> None:
 
     use_compilation_cache()
     connection.send(READY)
-    engine, limits = Local(Store(directory), concurrent=limits.processes - 1), replace(limits, progress=progress)
+    engine = Local(Store(directory), concurrent=limits.processes - 1)
+    limits = replace(limits, progress=progress, say=connection.send)
     with suppress(EOFError):  # until the connection is closed
         while True:
             item, wait = connection.recv()
@@ -216,6 +218,9 @@ class Processes:
             raise message
         elif isinstance(message, CellResult) or message == CLAIMED:
             return message
+        elif isinstance(message, str):
+            if limits.say is not None:
+                limits.say(message)
         elif limits.progress is not None:
             limits.progress(worker.playing.cell, message)
         return None

@@ -19,14 +19,16 @@ import jax
 
 from showdown import __version__
 from showdown.basics.errors import MissingDataError, ShowdownError, UsageError
+from showdown.basics.text import one_line
 from showdown.bench.engine import CellResult, Engine, RunLimits
 from showdown.bench.engines._ray_board import ProgressBoard
-from showdown.bench.engines._ray_cluster import CellJob, connected, gpus_per_cell, play, slots
+from showdown.bench.engines._ray_cluster import CellJob, OtherVersionError, connected, gpus_per_cell, play, slots
 from showdown.bench.engines.local import Local
 from showdown.bench.estimate import longest_first
 from showdown.bench.plan import Planned
 from showdown.bench.play_cell import about
 from showdown.bench.store import Store
+from showdown.bench.waiting import Waiting
 from showdown.protocol.problem import Problem
 
 ATTEMPTS = 4  # of a cell whose worker dies
@@ -79,6 +81,7 @@ class _Driver:
     flights: dict[Any, _Flight] = field(default_factory=dict)  # by the reference of the task's result
     attempts: Counter[str] = field(default_factory=Counter)  # of each cell
     steps: dict[str, int] = field(default_factory=dict)  # that were reported as played
+    waiting: dict[str, Waiting] = field(default_factory=dict)  # for cells that other runs on this store play
 
     def play(self, left: deque[Planned]) -> Iterator[CellResult]:
         self.slots = slots(self.ray, self.limits)
@@ -108,7 +111,11 @@ class _Driver:
         """Give a cell to the cluster, unless another run plays it or has played it."""
         claim, cell = ExitStack(), item.cell
         if not claim.enter_context(self.store.claim(cell.hash)):
-            elsewhere.append(item)
+            late = self.waiting.setdefault(cell.hash, Waiting(self.store, cell, self.limits)).given_up()
+            if late is None:
+                elsewhere.append(item)
+            else:
+                yield late
             return
         with claim:
             if self.store.is_done(cell.hash):
@@ -121,7 +128,7 @@ class _Driver:
             except (AttributeError, TypeError, pickle.PicklingError) as error:
                 why = f"{cell.label} cannot be handed to another process ({error}): play it with --engine local"
                 raise UsageError(why) from None
-            limits = replace(self.limits, progress=None, load=())
+            limits = replace(self.limits, progress=None, say=None, load=())
             job = CellJob(__version__, self.sources, pickled, limits, self.slots.machine, self.store.directory)
             self.attempts[cell.hash] += 1
             reference = self.task.remote(job, self.references[cell.problem], self.board)
@@ -149,12 +156,19 @@ class _Driver:
         errors = self.ray.exceptions
         try:
             result, files = self.ray.get(reference)
-        except errors.RayTaskError as error:  # of the worker's own, such as another version of showdown
-            raise ShowdownError(f"{item.cell.label}: {error.cause}") from None
+        except errors.RayTaskError as error:  # of the worker's own
+            if isinstance(error.cause, OtherVersionError):  # which every other cell would meet too
+                raise ShowdownError(f"{item.cell.label}: {error.cause}") from None
+            return self._not_played(item, error.cause)
         except errors.RayError as error:
             return self._lost(item, type(error).__name__)
         self.store.adopt(files)
         return result
+
+    def _not_played(self, item: Planned, why: BaseException | None) -> CellResult:
+        """The result of a cell that a worker could not begin, such as one of a plug-in that it lacks."""
+        advice = "a package that a policy or problem comes from must be installed on every machine of the cluster"
+        return self._error(item, one_line(f"a worker cannot play it ({type(why).__name__}: {why}); {advice}"))
 
     def _lost(self, item: Planned, error: str) -> CellResult | None:
         attempts = self.attempts[item.cell.hash]
@@ -162,6 +176,9 @@ class _Driver:
             return None
         advice = "if memory ran out, a larger --cell-cpus or fewer --batch-trials may help"
         reason = f"its worker died {attempts} times (Ray says {error}); {advice}"
+        return self._error(item, reason)
+
+    def _error(self, item: Planned, reason: str) -> CellResult:
         self.store.write_failed(item.cell, item.names, "error", reason, about(self.slots.machine - 1))
         return CellResult(item.cell, "error", reason)
 

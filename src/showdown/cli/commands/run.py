@@ -129,7 +129,7 @@ def _play(
             part = seconds.get(cell.hash, 0.0) * steps / (cell.trials * cell.problem.horizon)
             advance(part, f"{position.get(cell.hash, 0)}/{len(todo)} {cell.label}: {phase}")
 
-        for result in player.run(planned, dataclasses.replace(limits, progress=progress)):
+        for result in player.run(planned, dataclasses.replace(limits, progress=progress, say=console.warn)):
             results.append(result)
             if mirror is not None and result.status == "done" and (late := mirror.upload(result.cell.hash)):
                 console.warn(f"{result.cell.label}: not uploaded yet: {late}")

@@ -14,6 +14,9 @@ from showdown.data.delimited import with_tidy_text
 from showdown.data.formats import TextFormat, first_line
 from showdown.data.in_memory import as_frame
 
+_MOST_DIGITS = 300  # of a whole number; from 309 on a float cannot hold it
+_HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")  # the writing of one, maybe one of a whole pair
+_SURROGATE = re.compile("[\ud800-\udfff]")  # after reading: pairs have become one character
 _ADVICE = "write one object per line, or one array of objects"
 
 
@@ -29,6 +32,8 @@ def read(text: str) -> pd.DataFrame:
     rows = list(_rows(text.strip()))
     if not rows:
         raise UsageError("it is JSON and has no rows")
+    if _HALF_PAIR.search(text):
+        rows = _mended(rows)
     wrong = next((number for number, row in enumerate(rows, 1) if not isinstance(row, dict)), None)
     if wrong is not None:
         raise UsageError(f"it is JSON, and its row {wrong} is not an object with names; {_ADVICE}")
@@ -48,7 +53,7 @@ def _rows(text: str) -> Iterator[Any]:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
-                yield json.loads(line)
+                yield json.loads(line, parse_int=_whole)
             except (ValueError, RecursionError) as error:
                 raise UsageError(
                     f"it begins as JSON does and cannot be read in line {number} ({first_line(error)}); {_ADVICE}"
@@ -58,9 +63,23 @@ def _rows(text: str) -> Iterator[Any]:
 def _parsed(text: str) -> Any:
     """The JSON value that the whole text is, or None."""
     try:
-        return json.loads(text)
+        return json.loads(text, parse_int=_whole)
     except (ValueError, RecursionError):
         return None
+
+
+def _whole(text: str) -> int | str:
+    """A whole number; one that no float holds stays text."""
+    return int(text) if len(text) <= _MOST_DIGITS else text
+
+
+def _mended(value: Any) -> Any:
+    """The same with U+FFFD, the sign for what cannot be read, in the place of each half of a surrogate pair."""
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, dict):
+        return {_mended(name): _mended(held) for name, held in value.items()}
+    return [_mended(each) for each in value] if isinstance(value, list) else value
 
 
 FORMAT = TextFormat("JSON", is_json, read)

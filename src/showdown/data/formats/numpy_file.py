@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tokenize
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,14 @@ import pandas as pd
 
 from showdown.basics.errors import UsageError
 from showdown.data.formats import BinaryFormat, first_line
+from showdown.data.gzipped import check_unpacked
 from showdown.data.in_memory import from_arrays
+
+# what NumPy and zipfile raise for headers and archives that are none; a header that lies asks for any amount of memory
+_NOT_NUMPY = (
+    *(ValueError, TypeError, OverflowError, MemoryError, EOFError, KeyError, NotImplementedError, RuntimeError),
+    *(SyntaxError, tokenize.TokenError, zipfile.BadZipFile, zlib.error),
+)
 
 
 def read(path: Path) -> pd.DataFrame:
@@ -21,12 +30,15 @@ def read(path: Path) -> pd.DataFrame:
                 return from_arrays({"column": held})
             if not held.files or not all(name.endswith(".npy") for name in held.zip.namelist()):
                 raise UsageError("it is a zip archive and not NumPy's; unpack it first")
+            check_unpacked(path.stat().st_size, sum(member.file_size for member in held.zip.infolist()))
             if {"format", "shape", "data"} <= set(held.files):  # written by scipy.sparse.save_npz
                 from scipy.sparse import load_npz
 
                 return from_arrays({"column": load_npz(path)})
             return from_arrays({name: held[name] for name in held.files})
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+    except UsageError:
+        raise
+    except _NOT_NUMPY as error:
         raise UsageError(f"it cannot be read as a NumPy file: {first_line(error)}") from error
 
 

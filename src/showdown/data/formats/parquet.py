@@ -8,15 +8,22 @@ import pandas as pd
 
 from showdown.basics.errors import UsageError
 from showdown.data.formats import BinaryFormat, first_line
+from showdown.data.gzipped import BYTES_PER_BYTE, check_fits
 from showdown.data.in_memory import as_frame
 
 
 def read(path: Path) -> pd.DataFrame:
     import pyarrow
+    import pyarrow.parquet
 
     try:
+        held = pyarrow.parquet.read_metadata(path)
+        groups = (held.row_group(number).total_byte_size for number in range(held.num_row_groups))
+        check_fits(max(sum(groups), 8 * held.num_rows * held.num_columns) // BYTES_PER_BYTE)  # it is parsed already
         frame = pd.read_parquet(path)
-    except (pyarrow.ArrowException, ValueError) as error:
+    except UsageError:
+        raise
+    except (pyarrow.ArrowException, ValueError, OverflowError, MemoryError, OSError) as error:
         raise UsageError(f"it begins as a Parquet file does and is not a whole one ({first_line(error)})") from error
     return as_frame(frame)
 
