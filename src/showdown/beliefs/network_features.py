@@ -95,13 +95,21 @@ class NetworkFeatures(Features):
     def due(self, count: jax.Array) -> jax.Array:
         return count // self.refit_every % self._times(count) == 0
 
+    def updates(self, count: jax.Array) -> jax.Array:
+        """How many updates a training after `count` contexts makes, ()."""
+        return self.refit_every * self._times(count)
+
+    def predict(self, key: jax.Array, parameters: Network, inputs: jax.Array) -> jax.Array:
+        """What the network in training says of the reward of each action, (…, num_actions)."""
+        return network.predict(parameters, inputs)
+
     def refit(self, key: jax.Array, state: NetworkState, history: History) -> NetworkState:
         scale = state.contexts.refit()
         unit = jnp.sqrt(state.squares / jnp.maximum(state.contexts.seen, 1.0))
         unit = jnp.where(unit > 0, unit, 1.0)
 
         def loss(key: jax.Array, parameters: Network, batch: Batch) -> jax.Array:
-            predicted = network.predict(parameters, _inputs(scaled_design(scale, batch.contexts)))
+            predicted = self.predict(key, parameters, _inputs(scaled_design(scale, batch.contexts)))
             played = network.of_played(predicted, batch.actions)
             return training.mean_squared_error(played, batch.rewards / unit)
 
@@ -109,7 +117,7 @@ class NetworkFeatures(Features):
             fit = training.train(
                 role_key(key, "train"),
                 state.fit,
-                self.refit_every * self._times(history.count),
+                self.updates(history.count),
                 draw=lambda key: history.sample(key, self.batch_size),
                 loss=loss,
                 direction=self._direction(),

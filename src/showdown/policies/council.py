@@ -1,13 +1,15 @@
-"""One policy for people who do not want to choose: several beliefs over one history, each deciding by duels.
+"""One policy for people who do not want to choose: several beliefs over one history, the best predictor decides.
 
 Each member holds a belief about part of a shared design vector: [last layer of a network, context, 1]. The two members
-of `Council` are linear in the context and linear in all of it. At every step one member is chosen by what members have
-earned where they disagreed (`beliefs/choice.py`), and the action by a duel on that member's values
-(`policies/shared/duel.py`). All members learn from every reward. Nothing depends on the unit of rewards or contexts,
-and no constant depends on the problem.
+of `Council` are linear in the context and linear in all of it. All predict every reward before it is seen; the member
+whose predictions were better (`beliefs/best_predictor.py`) decides, by Thompson sampling. All learn from every reward.
+Nothing depends on the unit of rewards or contexts, and no constant depends on the problem.
 
-Reference: docs/policies/council.md, which also says how the constants were chosen. The neural-linear member is after
-Riquelme, Tucker, Snoek, "Deep Bayesian Bandits Showdown", ICLR 2018.
+`Tempered` and `TemperedNetwork` are its members on their own. `NeuralLinear-Dropout` has the belief of NeuralLinear on
+the same features. The first edition, which decided by duels, is in `first_council.py`.
+
+Reference: docs/policies/council.md; docs/council.md says how the constants were chosen. The neural-linear member is
+after Riquelme, Tucker, Snoek, "Deep Bayesian Bandits Showdown", ICLR 2018.
 
 Cost per step O(members·num_actions·dim²); per refit the network's training, one pass over history with 2·t·dim²
 operations for the Gram matrices of all members together, and a factorisation per member and action; memory
@@ -16,62 +18,58 @@ members·num_actions·dim² floats per trial beside the network's.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from showdown.beliefs.belief import Belief, BeliefState, Values
-from showdown.beliefs.choice import ChoiceState, EarnedChoice
-from showdown.beliefs.features import Features, FeatureState
-from showdown.beliefs.network_features import NetworkFeatures
-from showdown.beliefs.scale_free import ScaleFreeLinear
-from showdown.config import Configuration, config, param, required
-from showdown.errors import UsageError
+from showdown.beliefs.belief import BeliefState, Values
+from showdown.beliefs.best_predictor import Contest
+from showdown.beliefs.dropout_features import DropoutFeatures
+from showdown.beliefs.features import Features, FeatureState, ScaledContexts
+from showdown.beliefs.linear import StudentLinear
+from showdown.beliefs.tempered import TemperedLinear
+from showdown.config import config, param
 from showdown.history import History
-from showdown.keys import role_key
+from showdown.policies.belief_sampling import BeliefSampling
 from showdown.policies.registry import policies
-from showdown.policies.shared.duel import duel, duel_among, duel_law
+from showdown.policies.shared.believed import Believed
+from showdown.policies.shared.member import Member, check_members, views_of
 from showdown.policies.shared.refit_beliefs import View, refit
 from showdown.policies.wrappers import WarmUp
-from showdown.policy import Policy
-from showdown.posteriors.largest import MOST, largest
 from showdown.posteriors.regression import student_t
 from showdown.problem import ProblemSpec
 
 DOUBLINGS = 20  # parts of the timeline: part b holds the steps from 2^b to 2^(b+1) − 1, the last one all that follow
 
 
+class Timeline(NamedTuple):
+    """Who decided, and why, by part of the timeline."""
+
+    decided: jax.Array  # (DOUBLINGS, members) how often each member did
+    errors: jax.Array  # (DOUBLINGS, members) sum of its squared errors
+    squares: jax.Array  # (DOUBLINGS,) sum of squared rewards
+
+
 class CouncilState(NamedTuple):
     features: FeatureState
     beliefs: tuple[BeliefState, ...]  # one per member
-    choice: ChoiceState
-    chosen: jax.Array  # (DOUBLINGS, members) draws of each member by part of the timeline
+    contest: Contest
+    timeline: Timeline
 
 
 @config
-class Member(Configuration):
-    """A belief and the part of the design vector that it sees."""
+class PredictorCouncil(Believed):
+    """Several beliefs over one history; the one that has predicted rewards better decides, by Thompson sampling."""
 
-    name: str = param(required, "what it is called in diagnostics")
-    sees: Literal["context", "all"] = param(required, "the context and a constant, or the whole design vector")
-    belief: Belief = param(required, "about the value of each action")
-
-
-@config
-class Council(Policy):
-    """Several beliefs over one history; the one that earns more where they disagree decides, by a duel."""
-
-    features: Features = param(NetworkFeatures(), "what members see of a context")
+    features: Features = param(DropoutFeatures(), "what members see of a context")
     members: tuple[Member, ...] = param(
         (
-            Member(name="linear", sees="context", belief=ScaleFreeLinear(prior_precision=0.01)),
-            Member(name="network", sees="all", belief=ScaleFreeLinear(prior_precision=0.05)),
+            Member(name="linear", sees="context", belief=TemperedLinear(prior_precision=0.01)),
+            Member(name="network", sees="all", belief=TemperedLinear(prior_precision=0.1)),
         ),
         "who is asked",
     )
-    choice: EarnedChoice = param(EarnedChoice(), "between members")
-    duels: bool = param(True, "decide by duels; false is Thompson sampling")
 
     @property
     def refit_every(self) -> int:
@@ -79,71 +77,43 @@ class Council(Policy):
 
     def check(self) -> None:
         super().check()
-        if not self.members:
-            raise UsageError("a council needs at least one member")
-        names = [member.name for member in self.members]
-        if len(set(names)) < len(names):
-            raise UsageError(f"two members of a council have the same name: {', '.join(names)}")
+        check_members(self.members)
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> CouncilState:
-        views = self._views(self.features.dim(spec), spec.context_dim)
+        views, members = self._views(self.features.dim(spec), spec.context_dim), len(self.members)
         return CouncilState(
             features=self.features.init(key, spec),
             beliefs=tuple(view.belief.init(spec.num_actions, view.width) for view in views),
-            choice=self.choice.init(len(self.members)),
-            chosen=jnp.zeros((DOUBLINGS, len(self.members))),
+            contest=Contest.start(members),
+            timeline=Timeline(jnp.zeros((DOUBLINGS, members)), jnp.zeros((DOUBLINGS, members)), jnp.zeros(DOUBLINGS)),
         )
 
-    def act(self, key: jax.Array, state: CouncilState, context: jax.Array, step: jax.Array) -> jax.Array:
-        mean, draws = self._draw(key, state, context)
-        if not self.duels:
-            return jnp.argmax(draws).astype(jnp.int32)
-        return duel(role_key(key, "rival"), mean, draws)
+    def scores(self, key: jax.Array, state: CouncilState, context: jax.Array) -> jax.Array:
+        mean, spread, freedom = self.values(state, context)
+        return mean + spread * student_t(key, freedom)
 
-    def act_among(
-        self, key: jax.Array, state: CouncilState, context: jax.Array, step: jax.Array, available: jax.Array
-    ) -> jax.Array:
-        mean, draws = self._draw(key, state, context)
-        if not self.duels:
-            return jnp.argmax(jnp.where(available, draws, -jnp.inf)).astype(jnp.int32)
-        return duel_among(role_key(key, "rival"), mean, draws, available)
-
-    def probabilities(
-        self, state: CouncilState, context: jax.Array, step: jax.Array, available: jax.Array
-    ) -> jax.Array | None:
-        """Each member's law, weighed by the probability that it decides."""
-        if not self.duels and len(available) > MOST:
-            return None
-        values = self._values(state, context)
-        laws = [duel_law(each, available) if self.duels else largest(*each, available) for each in values]
-        return jnp.sum(self.choice.law(state.choice)[:, None] * jnp.stack(laws), axis=0)
-
-    def _draw(self, key: jax.Array, state: CouncilState, context: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Means and draws of the member that decides."""
-        values = self._values(state, context)
-        member = self.choice.draw(role_key(key, "member"), state.choice)
-        mean, spread, freedom = Values(*(jnp.stack(parts)[member] for parts in zip(*values, strict=True)))
-        return mean, mean + spread * student_t(role_key(key, "draws"), freedom)
+    def values(self, state: CouncilState, context: jax.Array) -> Values:
+        """The law of every action's value by the member that decides; the others are not asked."""
+        design = self.features.design(state.features, context)
+        pairs = zip(self._views(len(design), len(context)), state.beliefs, strict=True)
+        asked = [
+            lambda view=view, belief=belief: view.belief.moments(belief, view.of(design)) for view, belief in pairs
+        ]
+        return jax.lax.switch(state.contest.leader, asked)
 
     def update(
         self, key: jax.Array, state: CouncilState, context: jax.Array, action: jax.Array, reward: jax.Array
     ) -> CouncilState:
-        state = state._replace(features=self.features.observe(state.features, context, reward))
-        leaders = jnp.stack([jnp.argmax(values.mean) for values in self._values(state, context)])
-        design = self.features.design(state.features, context)
-        learned = [
-            view.belief.observe(belief, view.of(design), action, reward)
-            for view, belief in zip(self._views(len(design), len(context)), state.beliefs, strict=True)
-        ]
-        evidence = jnp.stack([gained for _, gained in learned])
-        choice = self.choice.observe(state.choice, evidence, leaders, action, reward)
-        # `act` cannot keep its draw, so a second one from the same law stands for it in the timeline
-        part = jnp.clip(jnp.floor(jnp.log2(choice.seen)).astype(jnp.int32), 0, DOUBLINGS - 1)
+        features = self.features.observe(state.features, context, reward)
+        design = self.features.design(features, context)
+        pairs = list(zip(self._views(len(design), len(context)), state.beliefs, strict=True))
+        predicted = jnp.stack([view.belief.moments(belief, view.of(design)).mean[action] for view, belief in pairs])
+        errors = (predicted - reward) ** 2
         return CouncilState(
-            features=state.features,
-            beliefs=tuple(belief for belief, _ in learned),
-            choice=choice,
-            chosen=state.chosen.at[part, self.choice.draw(key, choice)].add(1.0),
+            features=features,
+            beliefs=tuple(view.belief.observe(belief, view.of(design), action, reward)[0] for view, belief in pairs),
+            contest=state.contest.observe(errors),
+            timeline=_continued(state.timeline, state.contest, errors, reward),
         )
 
     def refit(self, key: jax.Array, state: CouncilState, history: History) -> CouncilState:
@@ -151,22 +121,38 @@ class Council(Policy):
         return state._replace(features=features, beliefs=beliefs)
 
     def diagnostics(self, state: CouncilState) -> dict[str, jax.Array]:
-        shares = state.chosen / jnp.maximum(state.chosen.sum(axis=-1, keepdims=True), 1.0)
-        return {f"share of {member.name}": shares[:, number] for number, member in enumerate(self.members)}
+        """Of each member: its share of decisions, and its squared error as a part of the mean squared reward."""
+        decided, errors, squares = state.timeline
+        shares = decided / jnp.maximum(decided.sum(axis=-1, keepdims=True), 1.0)
+        parts = errors / jnp.where(squares > 0, squares, 1.0)[:, None]
+        named = list(enumerate(member.name for member in self.members))
+        return {f"share of {name}": shares[:, number] for number, name in named} | {
+            f"error of {name}": parts[:, number] for number, name in named
+        }
 
     def _views(self, dim: int, context_dim: int) -> list[View]:
-        widths = {"context": context_dim + 1, "all": dim}
-        return [View(member.belief, widths[member.sees]) for member in self.members]
-
-    def _values(self, state: CouncilState, context: jax.Array) -> list[Values]:
-        design = self.features.design(state.features, context)
-        views = self._views(len(design), len(context))
-        return [view.belief.moments(belief, view.of(design)) for view, belief in zip(views, state.beliefs, strict=True)]
+        return views_of(self.members, dim, context_dim)
 
 
-policies.add("Council", WarmUp(inner=Council()))
+def _continued(timeline: Timeline, contest: Contest, errors: jax.Array, reward: jax.Array) -> Timeline:
+    """After one more step, decided by the leader of the contest as it was before."""
+    part = jnp.clip(jnp.floor(jnp.log2(contest.seen + 1)).astype(jnp.int32), 0, DOUBLINGS - 1)
+    return Timeline(
+        decided=timeline.decided.at[part, contest.leader].add(1.0),
+        errors=timeline.errors.at[part].add(errors),
+        squares=timeline.squares.at[part].add(reward**2),
+    )
+
+
+policies.add("Council", WarmUp(inner=PredictorCouncil(), pulls=1))
 policies.add(
     "Council-fast",
-    WarmUp(inner=Council(features=NetworkFeatures(hidden_layers=(32, 32), batch_size=64))),
+    WarmUp(inner=PredictorCouncil(features=DropoutFeatures(hidden_layers=(64, 64))), pulls=1),
     base="Council",
 )
+for _name, _features, _belief in (
+    ("Tempered", ScaledContexts(), TemperedLinear(prior_precision=0.01)),
+    ("TemperedNetwork", DropoutFeatures(), TemperedLinear(prior_precision=0.1)),
+    ("NeuralLinear-Dropout", DropoutFeatures(), StudentLinear(compensated=False)),
+):
+    policies.add(_name, WarmUp(inner=BeliefSampling(features=_features, belief=_belief), pulls=1))
