@@ -18,10 +18,8 @@ from showdown.config import (
     config,
     integers,
     linear,
-    log,
     non_negative,
     param,
-    positive,
     positive_probability,
     probability,
     sizes,
@@ -37,8 +35,7 @@ class DropoutFeatures(NetworkFeatures):
     """[last hidden layer / √width, context / (scale·√context_dim), 1]."""
 
     hidden_layers: tuple[int, ...] = param((128, 128), "units of each hidden layer", sizes)
-    batch_size: int = param(64, "examples per update", at_least(1), integers(32, 512))
-    learning_rate: float = param(2e-3, "of Adam, constant", positive, log(1e-4, 1e-2))
+    batch_size: int = param(128, "examples per update", at_least(1), integers(32, 512))
     averaging: float = param(
         0.8, "weight of the last average in the average of weights after each training", probability, linear(0.0, 0.95)
     )

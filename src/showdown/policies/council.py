@@ -18,6 +18,8 @@ members·num_actions·dim² floats per trial beside the network's.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -29,14 +31,16 @@ from showdown.beliefs.dropout_features import DropoutFeatures
 from showdown.beliefs.features import Features, FeatureState, ScaledContexts
 from showdown.beliefs.linear import StudentLinear
 from showdown.beliefs.tempered import TemperedLinear
-from showdown.config import config, param
+from showdown.config import config, linear, non_negative, param
 from showdown.history import History
+from showdown.keys import role_key
 from showdown.policies.belief_sampling import BeliefSampling
 from showdown.policies.registry import policies
-from showdown.policies.shared.believed import Believed
 from showdown.policies.shared.member import Member, check_members, views_of
 from showdown.policies.shared.refit_beliefs import View, refit
 from showdown.policies.wrappers import WarmUp
+from showdown.policy import Policy
+from showdown.posteriors.largest import MOST, largest
 from showdown.posteriors.regression import student_t
 from showdown.problem import ProblemSpec
 
@@ -59,7 +63,7 @@ class CouncilState(NamedTuple):
 
 
 @config
-class PredictorCouncil(Believed):
+class PredictorCouncil(Policy):
     """Several beliefs over one history; the one that has predicted rewards better decides, by Thompson sampling."""
 
     features: Features = param(DropoutFeatures(), "what members see of a context")
@@ -69,6 +73,9 @@ class PredictorCouncil(Believed):
             Member(name="network", sees="all", belief=TemperedLinear(prior_precision=0.1)),
         ),
         "who is asked",
+    )
+    spread: float = param(
+        0.7, "of the draw between members, in deviations; 0 follows the best one", non_negative, linear(0.0, 2.0)
     )
 
     @property
@@ -88,18 +95,37 @@ class PredictorCouncil(Believed):
             timeline=Timeline(jnp.zeros((DOUBLINGS, members)), jnp.zeros((DOUBLINGS, members)), jnp.zeros(DOUBLINGS)),
         )
 
-    def scores(self, key: jax.Array, state: CouncilState, context: jax.Array) -> jax.Array:
-        mean, spread, freedom = self.values(state, context)
-        return mean + spread * student_t(key, freedom)
+    def act(self, key: jax.Array, state: CouncilState, context: jax.Array, step: jax.Array) -> jax.Array:
+        return jnp.argmax(self._draws(key, state, context)).astype(jnp.int32)
 
-    def values(self, state: CouncilState, context: jax.Array) -> Values:
-        """The law of every action's value by the member that decides; the others are not asked."""
+    def act_among(
+        self, key: jax.Array, state: CouncilState, context: jax.Array, step: jax.Array, available: jax.Array
+    ) -> jax.Array:
+        return jnp.argmax(jnp.where(available, self._draws(key, state, context), -jnp.inf)).astype(jnp.int32)
+
+    def probabilities(
+        self, state: CouncilState, context: jax.Array, step: jax.Array, available: jax.Array
+    ) -> jax.Array | None:
+        """Each member's law, weighed by the probability that it decides."""
+        if len(available) > MOST:
+            return None
+        laws = [largest(*values(), available) for values in self._opinions(state, context)]
+        return jnp.sum(state.contest.law(self.spread)[:, None] * jnp.stack(laws), axis=0)
+
+    def _draws(self, key: jax.Array, state: CouncilState, context: jax.Array) -> jax.Array:
+        """A draw of every action's value by the member that decides, (num_actions,); the others are not asked."""
+        member = state.contest.draw(role_key(key, "member"), self.spread)
+        values = jax.lax.switch(member, self._opinions(state, context))
+        return values.mean + values.spread * student_t(role_key(key, "draws"), values.freedom)
+
+    def _opinions(self, state: CouncilState, context: jax.Array) -> list[Callable[[], Values]]:
+        """What gives each member's law of the values of actions, when it is asked."""
         design = self.features.design(state.features, context)
-        pairs = zip(self._views(len(design), len(context)), state.beliefs, strict=True)
-        asked = [
-            lambda view=view, belief=belief: view.belief.moments(belief, view.of(design)) for view, belief in pairs
+        views = self._views(len(design), len(context))
+        return [
+            partial(view.belief.moments, belief, view.of(design))
+            for view, belief in zip(views, state.beliefs, strict=True)
         ]
-        return jax.lax.switch(state.contest.leader, asked)
 
     def update(
         self, key: jax.Array, state: CouncilState, context: jax.Array, action: jax.Array, reward: jax.Array
@@ -109,11 +135,13 @@ class PredictorCouncil(Believed):
         pairs = list(zip(self._views(len(design), len(context)), state.beliefs, strict=True))
         predicted = jnp.stack([view.belief.moments(belief, view.of(design)).mean[action] for view, belief in pairs])
         errors = (predicted - reward) ** 2
+        # `act` cannot keep its draw, so a second one from the same law stands for it in the timeline
+        member = state.contest.draw(key, self.spread)
         return CouncilState(
             features=features,
             beliefs=tuple(view.belief.observe(belief, view.of(design), action, reward)[0] for view, belief in pairs),
             contest=state.contest.observe(errors),
-            timeline=_continued(state.timeline, state.contest, errors, reward),
+            timeline=_continued(state.timeline, state.contest.seen, member, errors, reward),
         )
 
     def refit(self, key: jax.Array, state: CouncilState, history: History) -> CouncilState:
@@ -134,22 +162,22 @@ class PredictorCouncil(Believed):
         return views_of(self.members, dim, context_dim)
 
 
-def _continued(timeline: Timeline, contest: Contest, errors: jax.Array, reward: jax.Array) -> Timeline:
-    """After one more step, decided by the leader of the contest as it was before."""
-    part = jnp.clip(jnp.floor(jnp.log2(contest.seen + 1)).astype(jnp.int32), 0, DOUBLINGS - 1)
+def _continued(
+    timeline: Timeline, seen: jax.Array, member: jax.Array, errors: jax.Array, reward: jax.Array
+) -> Timeline:
+    """After one more step that `member` decided, with `seen` steps before it."""
+    part = jnp.clip(jnp.floor(jnp.log2(seen + 1)).astype(jnp.int32), 0, DOUBLINGS - 1)
     return Timeline(
-        decided=timeline.decided.at[part, contest.leader].add(1.0),
+        decided=timeline.decided.at[part, member].add(1.0),
         errors=timeline.errors.at[part].add(errors),
         squares=timeline.squares.at[part].add(reward**2),
     )
 
 
+SMALL = DropoutFeatures(hidden_layers=(64, 64), batch_size=64, learning_rate=2e-3)
+
 policies.add("Council", WarmUp(inner=PredictorCouncil(), pulls=1))
-policies.add(
-    "Council-fast",
-    WarmUp(inner=PredictorCouncil(features=DropoutFeatures(hidden_layers=(64, 64))), pulls=1),
-    base="Council",
-)
+policies.add("Council-fast", WarmUp(inner=PredictorCouncil(features=SMALL), pulls=1), base="Council")
 for _name, _features, _belief in (
     ("Tempered", ScaledContexts(), TemperedLinear(prior_precision=0.01)),
     ("TemperedNetwork", DropoutFeatures(), TemperedLinear(prior_precision=0.1)),
