@@ -5,7 +5,8 @@ features are refitted (a scale, a network), the belief is rebuilt from all of hi
 
 `ScaleFree` is a linear belief whose priors are in units of the rewards seen, on contexts divided by one number: it
 behaves the same whatever the units of rewards and contexts are. `ScaleFree-Duel` explores by duels. `ScaleFreeNetwork`
-and `ScaleFreeNetwork-Duel` see the last layer of a network as well. They are the parts of `Council`, on their own.
+and `ScaleFreeNetwork-Duel` see the last layer of a network as well. They are the parts of the first
+edition of `Council`, on their own.
 
 Reference: docs/policies/council.md.
 

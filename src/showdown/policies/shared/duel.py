@@ -1,4 +1,4 @@
-"""The decision of a duel, shared by the wrapper `Duel` and by `Council`."""
+"""The decision of a duel, shared by the wrapper `Duel` and by the first edition of `Council`."""
 
 from __future__ import annotations
 
