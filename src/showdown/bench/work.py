@@ -11,6 +11,7 @@ import itertools
 import math
 from typing import Any, NamedTuple
 
+from showdown.beliefs.dropout_features import EARLY
 from showdown.bench.cell import Cell
 from showdown.config import all_fields, core, to_json
 from showdown.errors import MissingDataError
@@ -129,9 +130,11 @@ def _weights(fields: dict[str, Any], spec: ProblemSpec) -> int:
 def _training_steps(fields: dict[str, Any], horizon: int) -> int:
     """Optimiser steps of one trial: more in the first trainings of some, none in the last of others.
 
-    Features of a network (`beliefs/network_features.py`) are trained one step for each context.
+    Features of a network (`beliefs/network_features.py`) are trained one step for each context, those with dropout more
+    often while there is little data.
     """
     usual = fields.get("training_steps", max(1, fields["refit_every"]))
     trainings = min(horizon, fields.get("train_until") or horizon) // max(1, fields["refit_every"])
     longer = first_steps(fields.get("initial_training_steps", usual), usual, fields.get("decaying_trainings", 1))
-    return int(longer[:trainings].sum()) + usual * max(0, trainings - len(longer))
+    early = fields.get("early_training", 0.0) * EARLY * math.log1p(horizon / EARLY)
+    return int(longer[:trainings].sum() + early) + usual * max(0, trainings - len(longer))
