@@ -31,7 +31,7 @@ def presets() -> list[str]:
     covariances, and the parts of Council on their own."""
     first: dict[str, str] = {}
     for name in policies.names():
-        if not any(part in name for part in ("@linear", "Diag", "ScaleFree")):
+        if not any(part in name for part in ("@linear", "Diag", "ScaleFree", "Tempered", "-Dropout")):
             first.setdefault(str(jax.tree.structure(policies.get(name).small())), name)
     return sorted(first.values())
 
