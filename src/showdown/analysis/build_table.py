@@ -70,7 +70,8 @@ def _judged(
 
     best = {name: about([name]).ties for name in table.problems if name != RANK}
     if over:
-        best[RANK] = about(over).ties
+        found = about(over)
+        best[RANK] = found.ties if found.new_problem is None else found.new_problem.ties
     notes = [*table.notes, *cautions(shown, details)]
     return replace(table, verdict=about(None), best=best, notes=merged(notes))
 

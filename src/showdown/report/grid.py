@@ -140,7 +140,10 @@ def footer_lines(table: Table) -> list[Line]:
     if table.verdict is not None:
         # a note about all cells shown says more than the verdict's warning of the same kind: one line for both
         notes = {str(note).partition(":")[0]: str(note) for note in table.notes}
-        said = [(table.verdict.sentence, NOTE), *((warning, CAUTION) for warning in table.verdict.warnings)]
+        said = [
+            *((line, NOTE) for line in table.verdict.lines),
+            *((warning, CAUTION) for warning in table.verdict.warnings),
+        ]
         for sentence, kind in said:
             kinds.setdefault(notes.get(sentence.partition(":")[0], sentence), kind)
     for note in table.notes:

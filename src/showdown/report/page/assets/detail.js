@@ -124,8 +124,8 @@ function finishedDetail(cell) {
     said ? el("p", { class: "hint" }, `Verdict on ${cell.problem}: ${said.sentence}`) : null,
     facts([
       ...numbers,
-      ["rank on the problem", cell.rank[MAIN]],
-      ["stuck trials (regret above half of Uniform's)", cell.stuck === undefined ? null : `${cell.stuck} %`],
+      ["rank among the methods on this problem", cell.rank[MAIN]],
+      ["stuck trials (less than half of the best method's gain over Uniform)", cell.stuck === undefined ? null : `${cell.stuck} %`],
       ["trials × steps", `${cell.trials} × ${cell.horizon.toLocaleString("en")}`],
       ["seed", cell.seed],
       ["to compile, to run", `${duration(cell.compile_seconds)}, ${duration(cell.run_seconds)}`],
