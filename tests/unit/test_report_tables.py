@@ -18,7 +18,7 @@ from showdown.analysis.published import RANKED_PROBLEMS, judged
 from showdown.analysis.selection import select
 from showdown.analysis.table import Table, TableRequest
 from showdown.basics.errors import UsageError
-from showdown.metrics import COMMONEST, METRICS
+from showdown.metrics import BEST_FIXED, METRICS
 from showdown.report.formats import FORMATS, latex, load, markdown, text
 from showdown.report.formats import csv as csv_format
 from showdown.report.formats import json as json_format
@@ -357,18 +357,18 @@ def test_rewards_are_sorted_from_the_largest(frame_of):
 
 def test_the_best_fixed_action_stands_last_in_every_format(rewards):
     name, cells = grid(rewards).body[-1]
-    assert (name, [entry.ours for entry in cells]) == (COMMONEST, ["", "900.5000 ± 0.5000", "900.5000 ± 0.5000"])
+    assert (name, [entry.ours for entry in cells]) == (BEST_FIXED, ["", "900.5000 ± 0.5000", "900.5000 ± 0.5000"])
     value = json_format.value(rewards)
     assert [(row["policy"], row["problem"], row["mean"]) for row in value["reference"]] == [
-        (COMMONEST, "x", 900.5),
-        (COMMONEST, "y", 900.5),
+        (BEST_FIXED, "x", 900.5),
+        (BEST_FIXED, "y", 900.5),
     ]
-    assert COMMONEST not in {row["policy"] for row in value["rows"]}
+    assert BEST_FIXED not in {row["policy"] for row in value["rows"]}
     assert set(value["reference"][0]) == set(value["rows"][0])
     read = list(csv.DictReader(io.StringIO(csv_format.write(rewards))))
-    assert [row["policy"] for row in read[-2:]] == [COMMONEST] * 2
-    assert f"| {COMMONEST} | – | 900.5000 ± 0.5000 |" in markdown.write(rewards)
-    assert rf"{COMMONEST} & -- & $900.5000 \pm 0.5000$" in latex.write(rewards)
+    assert [row["policy"] for row in read[-2:]] == [BEST_FIXED] * 2
+    assert f"| {BEST_FIXED} | – | 900.5000 ± 0.5000 |" in markdown.write(rewards)
+    assert rf"{BEST_FIXED} & -- & $900.5000 \pm 0.5000$" in latex.write(rewards)
 
 
 def test_a_regret_has_no_reference(frame):

@@ -23,7 +23,7 @@ from showdown.analysis.compare_trials import Difference, values_of
 from showdown.analysis.ranks import REFERENCES
 from showdown.analysis.summary import BASELINE
 from showdown.analysis.verdict import RANK_UNIT, NewProblem, Rival, tied_among
-from showdown.metrics import COMMONEST
+from showdown.metrics import BEST_FIXED
 from showdown.metrics.metric import Metric
 
 Scales = Mapping[str, float]  # problem to what brings its values to the common unit
@@ -84,7 +84,7 @@ def _references(
             scales[str(name)] * group.drop_duplicates("trial").set_index("trial")[metric.fixed_column]
             for name, group in groups
         ]
-        against |= {COMMONEST: fixed} if all(one.notna().sum() > 1 for one in fixed) else {}
+        against |= {BEST_FIXED: fixed} if all(one.notna().sum() > 1 for one in fixed) else {}
     mine = columns_of(tables, best)
     return tuple(
         _rival(name, mean_over(columns).mean, difference_over(columns, mine, worse=worse))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from showdown.analysis.summary import BASELINE
 from showdown.analysis.verdict import RANK_UNIT, NewProblem, Verdict
 from showdown.analysis.worst_case import Failure
-from showdown.metrics import COMMONEST
+from showdown.metrics import BEST_FIXED
 
 NAMED = 4  # names that are written; the others are counted
 SMALL = 0.001  # a p-value below which the number itself says nothing more
@@ -104,7 +104,7 @@ def _that_fails_nowhere(verdict: Verdict) -> str:
 
 
 def _references(verdict: Verdict) -> str:
-    words = {BASELINE: "choosing at random", COMMONEST: "always taking the best fixed action"}
+    words = {BASELINE: "choosing at random", BEST_FIXED: "always taking the best fixed action"}
     missed = [words.get(one.policy, one.policy) for one in verdict.references if not one.behind]
     return f"It is not clearly better than {listed(missed)}." if missed else ""
 

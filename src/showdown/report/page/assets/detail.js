@@ -84,7 +84,7 @@ function finishedDetail(cell) {
     const own = per_cell ? `${duration(absolute.mean)} a trial` : withError(absolute.mean, absolute.sem);
     return [
       [title, unit?.startsWith("%") ? `${withError(shownHere.mean, shownHere.sem, unit)} ${unit}  (${own})` : own],
-      reference ? [`${title}, ${COMMONEST}`, withError(reference.mean, reference.sem)] : ["", null],
+      reference ? [`${title}, ${BEST_FIXED}`, withError(reference.mean, reference.sem)] : ["", null],
     ];
   });
   const published = cell.paper.map((entry) => {
