@@ -91,7 +91,7 @@ def recommend(
         metric=halving.metric,
         rows=rows,
         horizon=problem.horizon,
-        commonest_action=_commonest(problem),
+        best_fixed_action=_best_fixed(problem),
         costs=costs,
         standings=tuple(board.best_first()),
         seconds=0.0,
@@ -150,7 +150,7 @@ def _chosen(found: Verdict, costs: dict[str, Cost]) -> str | None:
     return min([found.best, *near], key=lambda name: costs[name].decide_seconds)
 
 
-def _commonest(problem: Table) -> str:
+def _best_fixed(problem: Table) -> str:
     found = problem.bandit_table()
     means = np.bincount(found.labels, minlength=len(found.payoffs)) @ found.payoffs.astype(float)
     return str(found.actions[int(means.argmax())])
