@@ -301,7 +301,7 @@ def test_a_journal_of_another_agent_or_run_is_refused(records, tmp_path):
 def test_a_journal_of_the_first_format_is_read_and_goes_on(tmp_path):
     path = tmp_path / "journal"
     lines = [
-        {"format": 1, "policy": to_json(UNIFORM), "spec": SPEC._asdict()},
+        {"format": 1, "policy": to_json(UNIFORM), "spec": {"context_dim": 2, "num_actions": 3}},
         {"n": 1, "decision": "word-1", "context": [0.0, 1.0], "action": 2, "propensity": 0.3},
         {"n": 2, "decision": "word-2", "context": [0.0, 1.0], "action": 1, "propensity": 0.3},
         {"n": 3, "decision": "word-1", "reward": 0.5},

@@ -147,9 +147,9 @@ def test_a_collapsed_network_is_counted():
     assert (agent.counts()["degenerate_laws"], agent.counts()["ties"], agent.dead_features()) == (0, 0, None)
     agent.decide([1.0, 0.5])
     assert agent.counts()["degenerate_laws"] == 0
-    fit = agent._state.inner.fit
+    fit = agent._state.fit
     dead = fit._replace(parameters=jax.tree.map(lambda leaf: -abs(leaf) - 1, fit.parameters))
-    agent._learner.state = agent._state._replace(inner=agent._state.inner._replace(fit=dead))
+    agent._learner.state = agent._state._replace(fit=dead)
     for _ in range(64):
         assert agent.decide([1.0, 0.5]).action == 0  # the first, for ever
     counts = agent.counts()
