@@ -12,6 +12,7 @@ import pytest
 from showdown.agent import Agent
 from showdown.basics.errors import UsageError
 from showdown.config import config, override, param
+from showdown.play.population import simulate_many
 from showdown.play.simulate import problem_identity, simulate
 from showdown.policies import policies
 from showdown.problems import problems
@@ -21,6 +22,7 @@ from showdown.protocol.feedback import Batched, Delay, RandomDelay
 from showdown.protocol.keys import trial_keys
 from showdown.protocol.policy import Policy
 from showdown.protocol.problem import Problem, ProblemSpec, Round
+from showdown.protocol.situation import Situation
 from showdown.testing import check_problem, play, scripted
 from showdown.testing.problem_promises import shortened
 
@@ -173,6 +175,8 @@ def test_only_available_actions_are_played_and_regret_is_against_the_best_of_the
 
 @config
 class Stubborn(Policy):
+    scale: float = param(1.0, "a float, so that several can be played at once")
+
     def init(self, key, spec):
         return ()
 
@@ -183,6 +187,44 @@ class Stubborn(Policy):
 def test_an_action_that_is_not_available_is_an_error():
     with pytest.raises(UsageError, match="chose action 2 at step 0, which is not available"):
         simulate(Stubborn(), Doors(), trials=1)
+
+
+def test_a_population_may_not_play_what_is_not_available():
+    with pytest.raises(UsageError, match="chose action 2 at step 0, which is not available"):
+        simulate_many([Stubborn(scale=1.0), Stubborn(scale=2.0)], Doors(), trials=1)
+
+
+def test_the_best_fixed_action_is_one_that_can_be_played():
+    outcome = simulate(policies.get("Uniform"), Doors(), trials=2)
+    assert outcome.reward_fixed.tolist() == [1.0, 1.0]  # and not 2, which the third would pay
+
+
+def test_a_mask_that_leaves_everything_changes_no_draw():
+    """So an agent, which always gives a mask, decides as the simulator, which gives none."""
+    spec, key = ProblemSpec(3, 4), jax.random.key(1)
+    for name in ("Uniform", "LinFullPost", "LinFullPost-Duel", "LinGreedy-eps0.05"):
+        policy = policies.get(name)
+        state = policy.init(key, spec)
+        keys = jax.random.split(key, 200)
+        for available in (None, jnp.ones(4, bool)):
+            situation = Situation(jnp.array([0.2, -1.0, 0.5]), jnp.int32(40), spec, available)
+            actions = jax.vmap(lambda each, seen=situation, own=policy, at=state: own.act(each, at, seen))(keys)
+            expected = actions if available is None else expected
+        np.testing.assert_array_equal(expected, actions)
+
+
+def test_only_one_delay_and_none_that_overflows():
+    with pytest.raises(UsageError, match="name one delay"):
+        problems.get("wheel-0.5/delay/batched")
+    order, known = RandomDelay(mean=1e21).order(50)
+    assert known.max() == 0
+    assert Delay(steps=10**12).order(5)[1].tolist() == [0] * 5
+
+
+@pytest.mark.parametrize("text", ["", "/", "wheel-0.5/", "wheel-0.5//delay"])
+def test_an_empty_part_of_a_name_is_refused(text):
+    with pytest.raises(UsageError):
+        problems.get(text)
 
 
 def test_the_work_of_a_policy_that_does_not_say_it_is_counted():

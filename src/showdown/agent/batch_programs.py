@@ -6,7 +6,6 @@ What it does with a row is what the programs for single calls do.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -42,12 +41,7 @@ def decide_rows(
     keys = RoleKeys.of(key)
 
     def one(situation: Situation) -> DecidedRows:
-        free = replace(situation, available=None)  # decided as `choose` does where nothing is masked
-        action = jax.lax.cond(
-            situation.mask.all(),
-            lambda: block.act(policy, keys, state, free),
-            lambda: block.act(policy, keys, state, situation),
-        )
+        action = block.act(policy, keys, state, situation)
         own = jax.random.fold_in(keys.act, situation.step)  # the key of `act`: its scores are not computed twice
         return DecidedRows(action, *law(policy, key, state, situation, draws), is_tied(policy, own, state, situation))
 

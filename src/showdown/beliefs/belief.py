@@ -30,7 +30,7 @@ class Values(NamedTuple):
     mean: jax.Array  # (num_actions,)
     spread: jax.Array  # (num_actions,)
     freedom: jax.Array  # (num_actions,) degrees of freedom
-    noise: jax.Array | None = None  # (num_actions,) variance of one reward around its value; None: not known
+    noise: jax.Array | None = None  # (num_actions,) the noise variance that `spread` is computed with; None: not known
 
     @property
     def law(self) -> tuple[jax.Array, jax.Array, jax.Array]:
@@ -68,15 +68,15 @@ class LinearBelief(Belief):
     """A belief about coefficients, that all of the data can be put into at once, through their Gram matrices."""
 
     def draw(self, key: jax.Array, state: BeliefState, design: jax.Array) -> jax.Array:
-        """Where all actions share coefficients, the values of one draw of them, so they are correlated."""
-        values = self.values(state, design)
+        """One draw of every action's value; where all share coefficients, correlated as such values are."""
         if design.ndim == 1:
-            return values.mean + values.spread * student_t(key, values.freedom)
+            return super().draw(key, state, design)
+        values = self.values(state, design)
         return values.mean + values.spread * joint_student_t(key, self.directions(state, design), values.freedom)
 
     @abstractmethod
     def directions(self, state: BeliefState, designs: jax.Array) -> jax.Array:
-        """Vectors whose inner products are the covariances of values that share coefficients, (num_actions, dim)."""
+        """Vectors whose inner products are, but for a factor, covariances of values with shared coefficients."""
 
     @abstractmethod
     def precision(self, moments: Moments) -> jax.Array:

@@ -49,7 +49,11 @@ def _add_cells(
     chosen_problems = _resolve(problems, suite.problems)
     if not chosen_policies or not chosen_problems:
         raise UsageError(f"there is nothing to play: no {'policy' if not chosen_policies else 'problem'} was named")
-    others = [name for name in suite.problems_if_available if name in problems and name not in chosen_problems]
+    others = [
+        name
+        for name in suite.problems_if_available
+        if name.partition("/")[0] in problems and name not in chosen_problems
+    ]
     trials_of = {name: count for key, count in suite.trials_of.items() for name in _resolve(policies, (key,))}
     for problem_name, problem in {**chosen_problems, **_resolve(problems, tuple(others))}.items():
         _check_file_named(problem)
@@ -92,11 +96,12 @@ def _resolve(registry: Registry[T], names: tuple[str, ...]) -> dict[str, T]:
     """Names to values. `Lin*` stands for every preset it matches; an override that spells a preset takes its name."""
     chosen: dict[str, T] = {}
     for name in names:
-        if "[" not in name and ("*" in name or "?" in name):  # a field's value may hold a star of its own
-            matches = [known for known in registry.names() if fnmatch.fnmatchcase(known, name)]
+        pattern, slash, around = name.partition("/")
+        if "[" not in pattern and ("*" in pattern or "?" in pattern):  # a field's value may hold a star of its own
+            matches = [known for known in registry.names() if fnmatch.fnmatchcase(known, pattern)]
             if not matches:
-                raise UsageError(f"no {registry.noun} matches {name!r}")
-            found = {match: registry.get(match) for match in matches}
+                raise UsageError(f"no {registry.noun} matches {pattern!r}")
+            found = {match + slash + around: registry.get(match + slash + around) for match in matches}
             chosen.update((match, value) for match, value in found.items() if not _needs_file(value))
         else:
             value = registry.get(name)

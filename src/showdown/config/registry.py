@@ -78,7 +78,7 @@ class Registry(Generic[T]):
 
         `Configuration.resolve` fills in fields that follow from others.
         """
-        preset, *around = split_outside_brackets(text, "/")
+        preset, *around = _split_at_slashes(text)
         name, changes = parse_name(preset)
         value = self._changed(self.entry(name).value, changes, name)
         for part in around:
@@ -198,15 +198,27 @@ def parse_name(text: str) -> tuple[str, dict[str, str]]:
     return name.strip(), changes
 
 
-def split_outside_brackets(text: str, separator: str = ",") -> list[str]:
-    """The parts of a text between separators that are outside any bracket; empty parts are dropped."""
+def _split_at_slashes(text: str) -> list[str]:
+    """A preset and what goes around it: the parts between slashes that are outside of `[…]`, empty ones included."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter == "[") - (letter == "]")
+        if letter == "/" and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
+
+
+def split_outside_brackets(text: str) -> list[str]:
+    """The parts of a text between commas that are outside any bracket; empty parts are dropped."""
     parts, depth, start = [], 0, 0
     for position, letter in enumerate(text):
         if letter in "[(":
             depth += 1
         elif letter in "])":
             depth -= 1
-        elif letter == separator and depth == 0:
+        elif letter == "," and depth == 0:
             parts.append(text[start:position])
             start = position + 1
     parts.append(text[start:])

@@ -37,7 +37,7 @@ class Metric:
 
     step: Take | None = None  # (trials, steps) values
     expected_step: Take | None = None  # the same with mean rewards instead of drawn ones, for `--expected`
-    memory: Callable[[int], Any] | None = None  # before the first step of so many trials; see below
+    memory: Callable[[int], Any] | None = None  # before the first step of so many trials; see above
     over: Literal["total", "mean", "last"] = "total"  # one of OVER
     curve: str = ""  # column of the running total at the checkpoints
     fixed_step: Take | None = None  # (trials, actions) sums over a segment: if one action were played throughout

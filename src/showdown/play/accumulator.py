@@ -207,6 +207,10 @@ class Accumulator:
         return {**self.measured, **best}
 
     def _best_fixed(self, metric: Metric) -> np.ndarray:
-        sums = self.fixed[metric.name]
+        worst = np.inf if metric.smaller_is_better else -np.inf
+        sums = np.where(
+            np.isnan(self.fixed[metric.name]), worst, self.fixed[metric.name]
+        )  # it cannot be played throughout
         best = sums.min(axis=1) if metric.smaller_is_better else sums.max(axis=1)
+        best = np.where(np.isfinite(best), best, np.nan)
         return best / self.horizon if metric.over == "mean" else best

@@ -19,7 +19,7 @@ from showdown.play.accumulator import Accumulator
 from showdown.play.memory import readable, tree_bytes, trials_that_fit
 from showdown.play.over_trials import begin_episodes, begin_players
 from showdown.play.prepared import Prepared
-from showdown.play.programs import Programs, compiled
+from showdown.play.programs import Programs, compiled, looks_back
 from showdown.protocol.policy import Policy
 from showdown.tricks.threads import hangs_in_threads
 from showdown.tricks.threefry import shape_of_keys
@@ -59,7 +59,7 @@ def fitting(prepared: Prepared, trials: int, batch_trials: int | None) -> tuple[
     programs, compile_seconds = compiled(prepared, batch)
     if at_once > 1 and any(map(hangs_in_threads, programs)):
         at_once = 1
-    taken = prepared.tables if prepared.policy.refit_every else ()  # as arguments of a segment
+    taken = prepared.tables if looks_back(prepared.policy, prepared.problem) else ()  # as arguments of a segment
     here = sum(leaf.nbytes for leaf in jax.tree.leaves(taken))
     while batch_trials is None and (times := at_once * memory.excess(programs.segment, here)) > 1:
         if batch == prepared.devices and at_once == 1:

@@ -19,7 +19,7 @@ import numpy as np
 from showdown.basics.errors import DivergedError, TooLargeError, UsageError
 from showdown.machine.resources import cores
 from showdown.play import memory
-from showdown.play.accumulator import Accumulator, check_valid, divergence
+from showdown.play.accumulator import Accumulator, check_available, check_valid, divergence
 from showdown.play.batch_size import equal, policies_that_fit
 from showdown.play.batches import Progress, play_trials
 from showdown.play.outcome import Outcome
@@ -73,7 +73,7 @@ def stacked(policies: Sequence[Policy]) -> Policy:
     return jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves]), *policies)
 
 
-class _Books:
+class _Accumulators:
     """One book for a whole population, the trials of one policy after those of another: far fewer calls of NumPy.
 
     Its pages are added up by several threads: on a GPU a large population takes less time to play than one core does to
@@ -85,8 +85,8 @@ class _Books:
         self.trials = trials
         self.together = Accumulator(prepared.population * trials, prepared.problem.horizon, prepared.spec.num_actions)
         threads = max(1, min(MOST_THREADS, cores() // memory.sharers))
-        page = math.ceil(self.together.trials / threads)
-        self.pages = [slice(first, first + page) for first in range(0, self.together.trials, page)]
+        size = math.ceil(self.together.trials / threads)
+        self.parts = [slice(first, first + size) for first in range(0, self.together.trials, size)]
         self.diverged: dict[int, DivergedError] = {}
 
     def record(self, first_step: int, played: Played) -> int:
@@ -96,17 +96,19 @@ class _Books:
         for number, finite in enumerate(played.finite):
             if error := divergence(first_step + steps, finite):
                 self.diverged.setdefault(number, error)
+            elif number not in self.diverged:
+                check_available(first_step, played.actions[number], played.expected_regret[number, :, :steps])
         actions: Any = np.array(played.actions)
         actions[list(self.diverged)] = 0  # what they did means nothing, and may not even be an action
         played = played._replace(actions=actions)
         rows = self.together.trials
         flat = jax.tree.map(lambda array: array.reshape(rows, *array.shape[2:]), played)
 
-        def add(page: slice) -> int:
-            return self.together.of_trials(page).add(first_step, jax.tree.map(lambda array: array[page], flat))
+        def add(part: slice) -> int:
+            return self.together.of_trials(part).add(first_step, jax.tree.map(lambda array: array[part], flat))
 
-        with ThreadPoolExecutor(len(self.pages), "add up") as pool:
-            return rows * max(pool.map(add, self.pages))
+        with ThreadPoolExecutor(len(self.parts), "add up") as pool:
+            return rows * max(pool.map(add, self.parts))
 
     def of_policy(self, number: int) -> Accumulator:
         return self.together.of_trials(slice(number * self.trials, (number + 1) * self.trials))
@@ -121,7 +123,7 @@ def _play_population(
         trials=trials,
         seed=seed,
         batch_trials=batch_trials,
-        recorder=lambda count: _Books(count, prepared),
+        recorder=lambda count: _Accumulators(count, prepared),
         progress=progress,
     )
     diverged = {number: error for each in reversed(batches.recorders) for number, error in each.diverged.items()}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import jax
+import numpy as np
 
 from showdown.basics.errors import UsageError
 from showdown.config import canonical, to_json
@@ -15,6 +17,7 @@ from showdown.protocol.feedback import AT_ONCE
 from showdown.protocol.keys import trial_keys
 from showdown.protocol.policy import Policy
 from showdown.protocol.problem import Problem, ProblemSpec, Tables
+from showdown.tricks.threefry import shape_of_keys
 
 LONGEST = 2**31 - 2  # steps are counted in int32
 
@@ -81,12 +84,32 @@ def prepare(
     if spec.num_actions < 2:
         raise UsageError(f"there is nothing to choose between: the problem has {spec.num_actions} action")
     policy.check_problem(spec)
+    _check_features(problem, tables, spec)
     steps = segment_length(policy, problem.horizon, segment_steps)
     segments = math.ceil(problem.horizon / steps)
     return Prepared(policy, problem, tables, spec, steps, segments, propensities=propensities, devices=devices)
 
 
+def _check_features(problem: Problem, tables: Tables, spec: ProblemSpec) -> None:
+    """Raise UsageError where a problem does not give the features of actions that its spec announces."""
+    key = shape_of_keys()
+    step = jax.ShapeDtypeStruct((), np.int32)
+    given = jax.eval_shape(
+        lambda key, step: problem.round(step, problem.begin(key, tables), tables), key, step
+    ).features
+    found = None if given is None else given.shape
+    wanted = (spec.num_actions, spec.action_dim) if spec.action_dim else None
+    if found != wanted:
+        raise UsageError(f"its spec announces features of actions of the shape {wanted}, and its rounds give {found}")
+
+
 def problem_identity(problem: Problem) -> str:
     """What a problem's randomness may depend on: all its fields but the horizon, so that longer runs extend shorter."""
-    fields = to_json(problem.randomness, numerics=True)
-    return canonical({name: item for name, item in fields.items() if name not in ("horizon", "numerics", "source")})
+    return canonical(_without(to_json(problem.randomness, numerics=True), ("horizon", "numerics", "source")))
+
+
+def _without(data: Any, names: tuple[str, ...]) -> Any:
+    """Plain data without what goes by these names, in nested data too."""
+    if not isinstance(data, dict):
+        return data
+    return {name: _without(item, names) for name, item in data.items() if name not in names}

@@ -2,7 +2,8 @@
 
 Compiling takes longer than playing in most small studies, and its time grows with what a program holds. So a problem's
 part (`begin`, `rounds`) is compiled once for all policies, a policy's part (`players`, `segment`) once for all problems
-of one size, and the rest (`keys`, `measure`) once for all of them. Only a policy that refits has a segment of its own
+of one size, and the rest (`keys`, `measure`) once for all of them. Only a policy that refits, or
+a problem whose rewards come late, has a segment of its own
 for every problem, because it reads past contexts from it. Floats of the policy and the problem are arguments: every
 preset of one structure is served by the same programs.
 
@@ -100,7 +101,12 @@ def jobs(prepared: Prepared, batch: int) -> dict[str, Job]:
 
 def _past(policy: Policy, problem: Problem, tables: Tables, episodes: Episode) -> tuple[Any, ...]:
     """What past steps are looked up in, where a refit or a late reward needs that."""
-    return (problem, tables, episodes) if policy.refit_every or problem.feedback != AT_ONCE else ()
+    return (problem, tables, episodes) if looks_back(policy, problem) else ()
+
+
+def looks_back(policy: Policy, problem: Problem) -> bool:
+    """Whether a segment reads past steps: for a refit, or for a reward that comes late."""
+    return bool(policy.refit_every) or problem.feedback != AT_ONCE
 
 
 def _shapes(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -36,7 +36,7 @@ class Played(NamedTuple):
     reward: jax.Array  # (steps,) realised, of the chosen action
     regret: jax.Array  # (steps,) best mean of an available action minus realised reward
     expected_regret: jax.Array  # (steps,) that best mean minus the chosen action's; infinite if it was not available
-    action_rewards: jax.Array  # (num_actions,) what each would have paid in all these steps where it was available
+    action_rewards: jax.Array  # (num_actions,) what each would have paid in all steps; NaN: not always available
     action_optimal: jax.Array  # (num_actions,) in how many of these steps no available action had a larger mean
     valid: jax.Array  # (steps,) whether all that the problem gave was finite, and some action available
     finite: jax.Array  # () whether the state still is
@@ -130,11 +130,19 @@ def measure(rounds: Round, first_step: jax.Array, horizon: jax.Array, actions: j
         reward=reward,
         regret=best - reward,
         expected_regret=best - chosen(means)[:, 0],
-        action_rewards=jnp.where(open_to_play, rounds.rewards, jnp.zeros_like(rounds.rewards)).sum(axis=0),
+        action_rewards=_sums(rounds, counted),
         action_optimal=(open_to_play & (means == best[:, None])).sum(axis=0, dtype=jnp.int32),
         valid=_valid(rounds),
         finite=finite,
     )
+
+
+def _sums(rounds: Round, counted: jax.Array) -> jax.Array:
+    """What each action would have paid in the steps that count, (num_actions,); NaN if it was not always available."""
+    sums = jnp.where(counted, rounds.rewards, jnp.zeros_like(rounds.rewards)).sum(axis=0)
+    if rounds.available is None:
+        return sums
+    return jnp.where((rounds.available | ~counted).all(axis=0), sums, jnp.nan)
 
 
 def _valid(rounds: Round) -> jax.Array:

@@ -33,8 +33,8 @@ class Dropout(RMSNetwork):
         0.8, "p: probability that a hidden unit is kept", positive_probability, linear(0.3, 1)
     )
 
-    def predict(self, key: jax.Array, parameters: Network, contexts: jax.Array) -> jax.Array:
-        return network.predict_with_dropout(key, parameters, contexts, self.keep_probability)
+    def predict(self, key: jax.Array, parameters: Network, inputs: jax.Array) -> jax.Array:
+        return network.predict_with_dropout(key, parameters, inputs, self.keep_probability)
 
 
 def _dropout(keep_probability: float, **fields) -> Policy:

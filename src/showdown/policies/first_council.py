@@ -1,8 +1,8 @@
 """The first edition of Council: beliefs chosen by what they earned where they disagreed, deciding by duels.
 
 Kept for comparison with `council.py`, whose docstring says what a council is, and so that its cells stay readable. A
-member is chosen by Thompson sampling (`beliefs/choice.py`), and the action by a duel on that member's values
-(`policies/shared/value_thompson.py`).
+member is chosen by Thompson sampling (`beliefs/choice.py`; who would have led is asked of all actions, whether they
+were available or not), and the action by a duel on that member's values (`policies/shared/value_thompson.py`).
 
 Reference: docs/policies/council.md. The neural-linear member is after Riquelme, Tucker, Snoek, "Deep Bayesian Bandits
 Showdown", ICLR 2018.

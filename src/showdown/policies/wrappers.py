@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from showdown.basics.errors import UsageError
-from showdown.config import between, config, integers, linear, log, non_negative, param, probability, required
+from showdown.config import between, config, integers, linear, log, non_negative, param, probability, required, shrunk
 from showdown.policies.shared.value_thompson import ValueThompson, duel, duel_law
 from showdown.protocol.keys import role_key
 from showdown.protocol.policy import Greedy, History, Policy, State, Thompson
@@ -56,6 +56,9 @@ class Wrapper(Policy):
     def work(self, spec: ProblemSpec, horizon: int) -> Work:
         return self.inner.work(spec, horizon)
 
+    def small(self) -> Self:
+        return replace(shrunk(self), inner=self.inner.small())  # type: ignore[type-var]
+
     def brief(self) -> Self:
         return replace(self, inner=self.inner.brief())  # type: ignore[type-var]
 
@@ -99,7 +102,9 @@ class EpsilonGreedy(Wrapper):
     inner: Policy = param(required, "the policy that plays otherwise")
     epsilon: float = param(0.01, "ε: probability of a random action, at first", probability, log(1e-3, 0.5))
     decay: float = param(1.0, "ε is multiplied by this as time passes; 1 keeps it", between(0, 1), linear(0.9, 1.0))
-    decay_per: Literal["context", "training"] = param("context", "how often: every step, or every refit of `inner`")
+    decay_per: Literal["context", "training"] = param(
+        "context", "how often: every step, or every `refit_every` steps of `inner`"
+    )
 
     def check(self) -> None:
         super().check()

@@ -12,9 +12,10 @@ from typing import Any
 
 import jax
 
+from showdown.basics.errors import UsageError
 from showdown.config import config, param, required
 from showdown.problems.registry import problems
-from showdown.protocol.feedback import Batched, Delay, Feedback, RandomDelay
+from showdown.protocol.feedback import AT_ONCE, Batched, Delay, Feedback, RandomDelay
 from showdown.protocol.problem import Episode, Problem, ProblemSpec, Round, Tables
 
 
@@ -66,6 +67,11 @@ class Late(ProblemWrapper):
     inner: Problem = param(required, "the problem that is played")
     feedback: Feedback = param(required, "when rewards become known")
 
+    def check(self) -> None:
+        super().check()
+        if self.inner.feedback != AT_ONCE:
+            raise UsageError("a problem whose rewards come late cannot be made late again: name one delay")
+
     @property
     def randomness(self) -> Problem:
         return self.inner.randomness
@@ -77,7 +83,7 @@ problems.add_wrapper(
 problems.add_wrapper(
     "random-delay",
     lambda inner: Late(inner=inner, feedback=RandomDelay()),
-    "each reward has a delay of its own, `mean` decisions on average (100)",
+    "each reward has a delay of its own, about `mean` decisions on average (100)",
 )
 problems.add_wrapper(
     "batched",

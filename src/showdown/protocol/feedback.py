@@ -50,7 +50,7 @@ class Delay(Feedback):
     steps: int = param(100, "decisions that are made before a reward is known", at_least(1))
 
     def arrivals(self, steps: int) -> np.ndarray:
-        return np.arange(steps) + self.steps
+        return np.arange(steps) + min(self.steps, steps)
 
 
 @config
@@ -62,7 +62,7 @@ class RandomDelay(Feedback):
 
     def arrivals(self, steps: int) -> np.ndarray:
         delays = np.random.default_rng(self.seed).exponential(self.mean, steps)
-        return np.arange(steps) + np.floor(delays).astype(np.int64)
+        return np.arange(steps) + np.floor(np.minimum(delays, steps)).astype(np.int64)  # all that is later is too late
 
 
 @config

@@ -60,7 +60,10 @@ class Policy(Configuration, ABC):
         return None
 
     def update(self, key: jax.Array, state: State, situation: Situation, action: jax.Array, reward: jax.Array) -> State:
-        """Learn from one step, at constant cost. The situation no longer says which actions were available."""
+        """Learn from one step, at constant cost.
+
+        `situation.step` is how many rewards were learned before, and which actions were available is no longer said.
+        """
         return state
 
     def refit(self, key: jax.Array, state: State, history: History) -> State:
@@ -88,7 +91,8 @@ class Policy(Configuration, ABC):
         if spec.action_dim and not self.sees_action_features:
             raise UsageError(
                 f"{type(self).__name__} tells actions apart by their numbers and cannot use features of actions, "
-                f"of which this problem has {spec.action_dim}"
+                f"of which this problem has {spec.action_dim} (a policy that uses situation.inputs says so by "
+                "sees_action_features = True)"
             )
 
     def work(self, spec: ProblemSpec, horizon: int) -> Work:

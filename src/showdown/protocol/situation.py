@@ -30,9 +30,9 @@ class Situation:
         return cls(round.context, step, spec, round.available, round.features)
 
     @classmethod
-    def at(cls, context: Any, step: Any, spec: ProblemSpec, available: Any = None) -> Situation:
-        """The situation of these arrays, whichever library they are of."""
-        return cls(context, step, spec, available)
+    def at(cls, context: Any, step: Any, spec: ProblemSpec, available: Any = None, features: Any = None) -> Situation:
+        """The situation of arrays of NumPy, or of shapes."""
+        return cls(context, step, spec, available, features)
 
     @property
     def num_actions(self) -> int:
@@ -68,7 +68,12 @@ class Situation:
         """One of the available actions, all equally likely, as an int32 scalar."""
         if self.available is None:
             return jax.random.randint(key, (), 0, self.num_actions)
-        return jax.random.categorical(key, jnp.where(self.available, 0.0, -jnp.inf)).astype(jnp.int32)
+        # so drawn, a mask that leaves all of them changes nothing
+        return self.with_rank(jax.random.randint(key, (), 0, self.available.sum(dtype=jnp.int32)))
+
+    def with_rank(self, rank: jax.Array) -> jax.Array:
+        """The available action of which `rank` others come before it, as an int32 scalar."""
+        return jnp.argmax(jnp.cumsum(self.mask, dtype=jnp.int32) > rank).astype(jnp.int32)
 
     def learned(self, number: jax.Array) -> Situation:
         """What `update` sees: `number` rewards were learned before, and what was available no longer matters."""
@@ -85,7 +90,7 @@ class Batch(NamedTuple):
 
     @classmethod
     def at(cls, contexts: Any, actions: Any, rewards: Any) -> Batch:
-        """The batch of these arrays, whichever library they are of."""
+        """The batch of arrays of NumPy."""
         return cls(contexts, actions, rewards)
 
     @property

@@ -10,7 +10,6 @@ import itertools
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import lru_cache
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -69,7 +68,7 @@ def network_work(
     weights = sum(math.prod(pair) for pair in itertools.pairwise(sizes))
     operations: float = training_steps * networks * draws * 6 * batch_size * weights
     if posteriors:
-        width = (*layers, spec.input_dim)[0]
+        width = (spec.input_dim, *layers)[-1]
         operations += trainings * horizon / 2 * (2 * weights + 2 * width**2) + horizon * 4 * spec.num_actions * width**2
     return Work("network", float(training_steps * networks), float(operations), posteriors)
 
@@ -102,7 +101,7 @@ def _counted(policy: Policy, spec: ProblemSpec, horizon: int) -> Work:
     state = jax.eval_shape(lambda key: policy.init(key, spec), key)
     features: Any = jax.ShapeDtypeStruct((spec.num_actions, spec.action_dim), jnp.float32) if spec.action_dim else None
     context: Any = jax.ShapeDtypeStruct((spec.context_dim,), jnp.float32)
-    situation = replace(Situation.at(context, number, spec), features=features)
+    situation = Situation.at(context, number, spec, None, features)
     each_step = _operations(policy.act, key, state, situation)
     each_step += _operations(policy.update, key, state, situation, number, scalar)
     if not policy.refit_every:
@@ -122,8 +121,9 @@ def _counted(policy: Policy, spec: ProblemSpec, horizon: int) -> Work:
 
     rows = jax.ShapeDtypeStruct((horizon,), jnp.float32)
     refits = max(1, horizon // policy.refit_every)
-    operations = horizon * each_step + refits * _operations(refit, key, state, number, rows)
-    return Work("network", float(horizon), float(operations))
+    program = jax.make_jaxpr(refit)(key, state, number, rows).jaxpr
+    operations = horizon * each_step + refits * _count(program)
+    return Work("network", float(max(horizon, refits * _passes(program))), float(operations))
 
 
 def _operations(function: Any, *shapes: Any) -> float:
@@ -147,6 +147,16 @@ def _count(jaxpr: Jaxpr) -> float:
         else:
             total += size
     return total
+
+
+def _passes(jaxpr: Jaxpr) -> float:
+    """How often the longest loops of a program go round, those inside each other multiplied: training steps, mostly."""
+    found = [0.0]
+    for equation in jaxpr.eqns:
+        inner = max((_passes(each) for value in equation.params.values() for each in _jaxprs(value)), default=0.0)
+        length = equation.params.get("length")
+        found.append(length * max(1.0, inner) if isinstance(length, int) else inner)
+    return max(found)
 
 
 def _jaxprs(value: Any) -> list[Jaxpr]:

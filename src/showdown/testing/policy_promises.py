@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from showdown.agent import Agent
-from showdown.config import all_fields, from_json, override, to_json
+from showdown.config import all_fields, core, from_json, override, to_json
 from showdown.play.prepared import prepare
 from showdown.play.programs import compiled
 from showdown.play.simulate import problem_identity
@@ -143,6 +143,9 @@ def ignores_rewards_of_actions_not_chosen(policy: Policy) -> None:
     )
 
 
+HELP = {"huge rewards": " (±1000): clip gradients, or scale rewards by what was seen of them"}
+
+
 def stays_finite(case: str, policy: Policy) -> None:
     contexts, rewards = random_script(1)
     if case == "huge rewards":
@@ -155,7 +158,10 @@ def stays_finite(case: str, policy: Policy) -> None:
         state = play(policy, scripted(contexts, rewards)).players.state
     for name, leaf in leaves(state).items():
         if jnp.issubdtype(leaf.dtype, jnp.floating):
-            require(jnp.isfinite(leaf).all(), f"state{name} holds NaN or infinity after {STEPS} steps of {case}")
+            require(
+                jnp.isfinite(leaf).all(),
+                f"state{name} holds NaN or infinity after {STEPS} steps of {case}{HELP.get(case, '')}",
+            )
 
 
 def plays_the_same_online(policy: Policy) -> None:
@@ -191,12 +197,34 @@ def shares_a_program_with_other_floats(policy: Policy) -> None:
     )
 
 
+def uses_features_of_actions(policy: Policy) -> None:
+    """A policy that says it sees features of actions must read them, unless it reads no context either, as Uniform."""
+    if not core(policy).sees_action_features:
+        return
+    spec, key = ProblemSpec(DIM, ACTIONS, 2), jax.random.key(0)
+
+    def act(state: State, context: jax.Array, features: jax.Array) -> jax.Array:
+        return policy.act(key, state, Situation(context, jnp.int32(50), spec, None, features))
+
+    with calling("act, with features of actions"):
+        state = jax.eval_shape(lambda: policy.init(key, spec))
+        program = jax.make_jaxpr(act)(state, jnp.zeros(DIM), jnp.zeros((ACTIONS, 2))).jaxpr
+    *_, context, features = program.invars
+    read = {variable for equation in program.eqns for variable in equation.invars if hasattr(variable, "count")}
+    require(
+        features in read or context not in read,
+        "act does not look at the features of actions, though the policy says sees_action_features: use "
+        "situation.inputs, or leave that out",
+    )
+
+
 POLICY_PROMISES = (
     Promise("survives a trip through JSON", survives_json, needed=True),
     Promise("keeps the structure, shapes and dtypes of its state", keeps_its_state_in_shape, needed=True),
     Promise("draws its actions from the key that it is given", uses_the_key_that_it_is_given),
     Promise("chooses valid actions, the same ones with the same seed", plays_actions_in_range_and_repeats_them),
     Promise("chooses only actions that are available", chooses_available_actions),
+    Promise("uses the features of actions, where it says so", uses_features_of_actions),
     Promise("ignores rewards of actions that it did not choose", ignores_rewards_of_actions_not_chosen),
     *(
         Promise(f"keeps a finite state with {case}", partial(stays_finite, case))

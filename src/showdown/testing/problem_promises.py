@@ -56,10 +56,11 @@ def gives_rounds_of_its_shape(problem: Problem) -> None:
         "available": (by_action, jnp.bool),
         "features": ((*by_action, spec.action_dim), jnp.float32),
     }
+    given = rounds.features is not None
     require(
-        (rounds.features is not None) == bool(spec.action_dim),
-        f"round must give features of actions where spec says that they have some, and spec says {spec.action_dim}",
+        given or not spec.action_dim, f"round gives no features of actions, and spec.action_dim is {spec.action_dim}"
     )
+    require(spec.action_dim or not given, "round gives features of actions, and spec.action_dim is 0")
     for name, array in _given(rounds).items():
         shape, dtype = wanted[name]
         found = array.shape[1:]
@@ -108,10 +109,24 @@ def keeps_trials_apart(problem: Problem) -> None:
             require(same, f"the {name} of a trial change when more trials are played or other segments are cut")
 
 
+def begins_alike_whatever_its_horizon(problem: Problem) -> None:
+    """A longer run extends a shorter one. Contexts may be scaled by what a trial holds, so rewards are compared."""
+    tables = _tables(problem)
+    shorter = problem.with_horizon(max(1, problem.horizon // 2))
+    longer, part = (_rounds(each, tables, 4)[0] for each in (problem, shorter))
+    for name in ("rewards", "means"):
+        one, other = getattr(longer, name)[: shorter.horizon], getattr(part, name)
+        require(
+            np.allclose(one, other, rtol=1e-5, atol=1e-6, equal_nan=True),
+            f"the {name} of its first steps change with the horizon: a longer run must begin as a shorter one does",
+        )
+
+
 PROBLEM_PROMISES = (
     Promise("survives a trip through JSON", survives_json),
     Promise("gives finite contexts and rewards of the shapes in its spec", gives_rounds_of_its_shape),
     Promise("draws each episode from its key alone", follows_its_key),
+    Promise("begins alike whatever its horizon", begins_alike_whatever_its_horizon),
     Promise("plays a trial the same however many are played", keeps_trials_apart),
 )
 

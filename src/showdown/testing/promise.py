@@ -46,9 +46,11 @@ def calling(what: str) -> Iterator[None]:
     except ShowdownError:
         raise
     except jax.dtypes.TypePromotionError as error:
-        raise RaisedError(
-            f"{what} mixes arrays of different dtypes, {_line(error)}: convert one of them with astype"
-        ) from error
+        if _in_another_package(error):
+            advice = 'that is inside another package: call it under jax.numpy_dtype_promotion("standard")'
+        else:
+            advice = "convert one of them with astype"
+        raise RaisedError(f"{what} mixes arrays of different dtypes, {_line(error)}: {advice}") from error
     except (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError) as error:
         raise RaisedError(
             f"{what} needs a value while it is compiled, {_line(error)}: use jnp.where instead of `if`, and jnp "
@@ -69,11 +71,20 @@ def strictly() -> Iterator[None]:
         yield
 
 
+LIBRARIES = ("site-packages", "dist-packages")
+
+
+def _in_another_package(error: Exception) -> bool:
+    """Whether the operation was asked for by a package such as optax, and not by the code under test."""
+    files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+    asking = [file for file in files if not any(f"/{name}/" in file for name in ("jax", "jaxlib"))]
+    return bool(asking) and any(name in asking[-1] for name in LIBRARIES)
+
+
 def _line(error: Exception) -> str:
     """The last line of the code under test that an error passed through."""
-    libraries = ("site-packages", "dist-packages")
     frames = traceback.extract_tb(error.__traceback__)
-    last = [frame for frame in frames if not any(name in frame.filename for name in libraries)][-1]
+    last = [frame for frame in frames if not any(name in frame.filename for name in LIBRARIES)][-1]
     return f"in line {last.lineno} of {Path(last.filename).name} (`{last.line}`)"
 
 

@@ -48,9 +48,9 @@ class RMSNetwork(NeuralPolicy):
         start = network.init(key, self.sizes(spec), self.initial_scale, self.layer_norm)
         return training.begin(start, training.rms_direction(self.gradient_clip))
 
-    def predict(self, key: jax.Array, parameters: Network, contexts: jax.Array) -> jax.Array:
-        """One value per action, (…, num_actions); used to train and, unless overridden, to decide."""
-        return network.predict(parameters, contexts)
+    def predict(self, key: jax.Array, parameters: Network, inputs: jax.Array) -> jax.Array:
+        """The values of inputs, (…, num_outputs); used to train and, unless overridden, to decide."""
+        return network.predict(parameters, inputs)
 
     def scores(self, key: jax.Array, state: Fit, situation: Situation) -> jax.Array:
         return self.values_by(partial(self.predict, key, state.parameters), situation)

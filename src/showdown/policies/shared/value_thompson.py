@@ -39,9 +39,11 @@ def duel(key: jax.Array, situation: Situation, means: jax.Array, draws: jax.Arra
         count = situation.num_actions
         rival = (leader + 1 + jax.random.randint(key, (), 0, count - 1)) % count
         return jnp.where(draws[rival] > draws[leader], rival, leader).astype(jnp.int32)
-    rivals = situation.available.at[leader].set(False)
-    rival = jax.random.categorical(key, jnp.where(rivals, 0.0, -jnp.inf))
-    return jnp.where(rivals.any() & (draws[rival] > draws[leader]), rival, leader).astype(jnp.int32)
+    # the same among those that are available; alone, the leader meets itself
+    others = situation.available.sum(dtype=jnp.int32)
+    rank = jnp.cumsum(situation.available, dtype=jnp.int32)[leader] - 1
+    rival = situation.with_rank((rank + 1 + jax.random.randint(key, (), 0, jnp.maximum(others - 1, 1))) % others)
+    return jnp.where(draws[rival] > draws[leader], rival, leader).astype(jnp.int32)
 
 
 def duel_law(values: Values, situation: Situation) -> jax.Array:
