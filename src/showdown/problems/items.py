@@ -12,7 +12,8 @@ and every reward has normal noise. No item comes back, so a policy that tells ac
 nothing. The context is a constant.
 
 Reference: quadratic and cosine are those of Zhou, Li, Gu, "Neural Contextual Bandits with UCB-based Exploration", ICML
-2020, with d = 20 and k = 4; `items-cosine` has less noise (σ = 0.1), as its rewards are at most 1. Linear is the setting of LinUCB with shared coefficients (Li et al. 2010).
+2020, with d = 20 and k = 4; `items-cosine` has less noise (σ = 0.1), as its rewards are at most 1. Linear is the
+setting of LinUCB with shared coefficients (Li et al. 2010).
 """
 
 from __future__ import annotations
