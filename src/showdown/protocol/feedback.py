@@ -14,6 +14,9 @@ import numpy as np
 from showdown.config import Configuration, at_least, config, param, positive
 
 
+FOREVER = 1 << 40  # steps; a longer delay would overflow the sum
+
+
 class Feedback(Configuration, ABC):
     """Base of every feedback; subclasses are decorated with `@config`."""
 
@@ -50,7 +53,7 @@ class Delay(Feedback):
     steps: int = param(100, "decisions that are made before a reward is known", at_least(1))
 
     def arrivals(self, steps: int) -> np.ndarray:
-        return np.arange(steps) + min(self.steps, steps)
+        return np.arange(steps) + min(self.steps, FOREVER)
 
 
 @config
@@ -62,7 +65,7 @@ class RandomDelay(Feedback):
 
     def arrivals(self, steps: int) -> np.ndarray:
         delays = np.random.default_rng(self.seed).exponential(self.mean, steps)
-        return np.arange(steps) + np.floor(np.minimum(delays, steps)).astype(np.int64)  # all that is later is too late
+        return np.arange(steps) + np.floor(np.minimum(delays, FOREVER)).astype(np.int64)
 
 
 @config
