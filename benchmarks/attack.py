@@ -3,7 +3,7 @@
 About fifteen minutes on two cores.
 
 python benchmarks/attack.py            # all
-python benchmarks/attack.py damage     # one kind: damage, lies, sharing, downloads, precision, output, ...
+python benchmarks/attack.py damage     # one kind: damage, lies, sharing, downloads, precision, journal, service, output
 """
 
 from __future__ import annotations
@@ -17,7 +17,20 @@ from pathlib import Path
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
-from attacks import Score, damage, downloads, inputs, lies, output, precision, remote, sharing, users
+from attacks import (
+    Score,
+    damage,
+    downloads,
+    inputs,
+    journal,
+    lies,
+    output,
+    precision,
+    remote,
+    service,
+    sharing,
+    users,
+)
 
 FLIPS, KILLS = 3000, 40
 Attack = Callable[[Path], Score]
@@ -46,6 +59,21 @@ ATTACKS: dict[str, list[Attack]] = {
         downloads.bombs,
     ],
     "precision": [precision.far_rewards, precision.far_contexts],
+    "journal": [
+        lambda folder: journal.damaged(folder, "a bit flips", journal.flipped, FLIPS),
+        lambda folder: journal.damaged(folder, "cut short", journal.cut, FLIPS // 10),
+        lambda folder: journal.damaged(folder, "edited, repeated, left out, moved", journal.edited, FLIPS // 10),
+        lambda folder: journal.accepted_losses(folder, FLIPS // 10),
+        lambda folder: journal.moved(folder, 100),
+        lambda folder: journal.full_disks(folder, 100),
+        journal.second_writers,
+    ],
+    "service": [
+        lambda folder: service.kills(folder, 50),
+        lambda folder: service.deaf_clients(folder, 20),
+        service.rude_requests,
+        lambda folder: service.stalls(folder, 20.0),
+    ],
     "output": [output.names_in_tables, output.headings_of_tables],
 }
 
@@ -64,8 +92,8 @@ def main() -> int:
     withstood = True
     for score in scores(sys.argv[1:] or list(ATTACKS)):
         withstood &= score.withstood
-        counts = (score.silent, score.lost, score.crashed, score.hung)
-        print(f"| {score.attack} | {score.tried:,} | {' | '.join(map(str, counts))} |", flush=True)
+        found = " | ".join(str(number) for number in (score.silent, score.lost, score.crashed, score.hung))
+        print(f"| {score.attack} | {score.tried:,} | {found} |", flush=True)
     return 0 if withstood else 1
 
 

@@ -26,6 +26,7 @@ from showdown.policies.sparse_gaussian_process import SparseGaussianProcess
 from showdown.posteriors import float64, inverse_factor
 from showdown.protocol.policy import Batch, History
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Situation
 
 
 def rows(count: int, dim: int, num_actions: int) -> Batch:
@@ -52,14 +53,14 @@ def seconds(function: Callable[..., Any], *arguments: Any, repeats: int = 3) -> 
 def time_policy(policy: ProcessPolicy, name: str, data: Batch, spec: ProblemSpec, trials: int, steps: int) -> None:
     def play(state: Any, key: jax.Array, first: int = 0, count: int = steps) -> Any:
         def step(state: Any, index: jax.Array) -> tuple[Any, jax.Array]:
-            context, action, reward = jax.tree.map(lambda array: array[index], data)
-            chosen = jnp.argmax(policy.scores(jax.random.fold_in(key, index), state, context))
-            return policy.update(key, state, context, action, reward), chosen
+            situation = Situation(data.contexts[index], index, spec)
+            chosen = policy.act(jax.random.fold_in(key, index), state, situation)
+            return policy.update(key, state, situation, data.actions[index], data.rewards[index]), chosen
 
         return jax.lax.scan(step, state, first + jnp.arange(count))
 
     length = len(data.rewards)
-    history = History(jnp.int32(length), data.actions, data.rewards, lambda steps: data.contexts[steps])
+    history = History(spec, jnp.int32(length), data.actions, data.rewards, lambda rows: data.contexts[rows])
     keys = jax.random.split(jax.random.key(0), trials)
     states = jax.vmap(lambda key: policy.init(key, spec))(keys)
     states, _ = jax.jit(jax.vmap(lambda state, key: play(state, key, 0, length)))(states, keys)

@@ -60,7 +60,7 @@ class Ours:
 
     def learn(self, row: int, action: int, reward: float) -> None:
         if self.id:
-            self.agent.learn(self.id, reward)
+            self.agent.reward(self.id, reward)
         else:  # no decision has been asked for: the loop's warm-up
             self.agent.learn(self.contexts[row], action, reward)
 

@@ -27,16 +27,15 @@ import numpy as np
 
 from showdown.basics.errors import MissingDataError
 from showdown.logged.checks import FEW
-from showdown.logged.estimators import Estimate, direct_method, doubly_robust, ips, snips
+from showdown.logged.estimators import Estimate, RewardModel, direct_method, doubly_robust, fit_rewards, ips, snips
+from showdown.logged.live_through import replay_value
 from showdown.logged.log import Log
-from showdown.logged.replay_value import replay_value
-from showdown.logged.reward_model import RewardModel, fit_rewards
 from showdown.logged.simulated import Population
 from showdown.play.simulate import simulate
 from showdown.policies import policies
 from showdown.problems import problems
 from showdown.protocol.keys import named_key
-from showdown.testing.scripted import Script, Scripted
+from showdown.testing.trajectory import Script, Scripted
 
 PROBLEMS = {"statlog": 40_000, "mushroom": 8_000, "wheel-0.5": 40_000}  # steps of the population
 POLICY = "LinFullPost"

@@ -7,6 +7,8 @@ Servers run on this machine, on 127.0.0.1 only. Each client connection asks for 
 so on; the time is measured from sending a request to having read its answer. 20 features, 10 actions. A decision of
 `showdown serve` has an id and a propensity and travels as JSON over HTTP with a token; one of Vowpal Wabbit is text
 over a socket, answered by probabilities that the client draws from. Its daemon serves one connection at a time.
+`showdown serve` writes a journal and saves every five seconds meanwhile. The processor time of a server for a decision
+and its reward says what it could do on idle cores when other programs are busy.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -98,13 +100,13 @@ class Lines:
         return answer.strip(), time.perf_counter() - began
 
 
-async def load(client: Client, port: int, connections: int, decisions: int, seconds: float) -> dict[str, Any]:
+async def load(client: Client, server: Server, connections: int, decisions: int, seconds: float) -> dict[str, Any]:
     """Play `decisions` over some connections at once, or as many as fit into the time."""
     times: list[tuple[float, float]] = []
-    began = time.perf_counter()
+    began, worked = time.perf_counter(), server.worked()
 
     async def one(first: int) -> None:
-        reader, writer = await asyncio.open_connection(HOST, port)
+        reader, writer = await asyncio.open_connection(HOST, server.port)
         try:
             for row in range(first, decisions, connections):
                 times.append(await asyncio.wait_for(client(reader, writer, row), seconds))
@@ -120,30 +122,43 @@ async def load(client: Client, port: int, connections: int, decisions: int, seco
         "connections": connections,
         "decisions": len(times),
         "per_second": len(times) / spent,
+        "processor_us": (server.worked() - worked) / len(times) * 1e6,
         "choose_ms": summary(choose),
         "learn_ms": summary(learn),
     }
 
 
+class Server(NamedTuple):
+    port: int
+    process: subprocess.Popen
+
+    def worked(self) -> float:
+        """Seconds of processor time that it has used, of all its threads."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 @contextmanager
-def served(policy: str, rows: int) -> Iterator[int]:
-    """The port of a `showdown serve` of this policy."""
+def served(policy: str, rows: int, save_every: float) -> Iterator[Server]:
+    """A `showdown serve` of this policy, with a journal."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "agent.npz"
         Agent(policies.get(policy), context_dim=DIM, num_actions=ACTIONS).save(path)
         command = [sys.executable, "-m", "showdown", "serve", str(path), "--port", "0", "--rows", str(rows)]
+        command += ["--journal", f"{folder}/journal", "--save-every", str(save_every)]
         environment = {**os.environ, "SHOWDOWN_TOKEN": TOKEN}
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
             try:
-                yield int(re.search(r"http://127\.0\.0\.1:(\d+)", process.stdout.readline())[1])
+                port = int(re.search(r"http://127\.0\.0\.1:(\d+)", process.stdout.readline())[1])
+                yield Server(port, process)
             finally:
                 process.terminate()
                 process.wait(30)
 
 
 @contextmanager
-def daemon() -> Iterator[int]:
-    """The port of Vowpal Wabbit's daemon."""
+def daemon() -> Iterator[Server]:
+    """Vowpal Wabbit's daemon."""
     with socket.create_server((HOST, 0)) as free:
         port = free.getsockname()[1]
     with subprocess.Popen([str(PEER_PYTHON), str(DAEMON), str(port)]) as process:
@@ -157,7 +172,7 @@ def daemon() -> Iterator[int]:
                     if process.poll() is not None or time.monotonic() > until:
                         raise RuntimeError("the daemon did not start") from None
                     time.sleep(0.1)
-            yield port
+            yield Server(port, process)
         finally:
             process.terminate()
             process.wait(30)
@@ -167,18 +182,18 @@ def measure(asked: argparse.Namespace) -> list[dict[str, Any]]:
     rows, found = make_rows(asked.decisions), []
     for policy in asked.policies.split(","):
         say(f"measuring showdown serve with {policy}")
-        with served(policy, 2 * asked.decisions) as port:
-            asyncio.run(load(Http(rows), port, 1, 50, asked.seconds))  # a connection's first requests are slower
-            for connections in (1, 8):
-                each = asyncio.run(load(Http(rows), port, connections, asked.decisions, asked.seconds))
+        with served(policy, 5 * asked.decisions, asked.save_every) as server:
+            asyncio.run(load(Http(rows), server, 1, 50, asked.seconds))  # a connection's first requests are slower
+            for connections in (1, 8, 64):
+                each = asyncio.run(load(Http(rows), server, connections, asked.decisions, asked.seconds))
                 found.append({"name": f"showdown serve, {policy}", **each})
     say("measuring Vowpal Wabbit's daemon")
     label, requirement = next((label, needs) for name, label, needs in PEERS if name == "vowpalwabbit")
     reason = install(requirement)
     if reason is None:
         try:
-            with daemon() as port:
-                each = asyncio.run(load(Lines(rows), port, 1, asked.decisions, asked.seconds))
+            with daemon() as server:
+                each = asyncio.run(load(Lines(rows), server, 1, asked.decisions, asked.seconds))
         except (RuntimeError, OSError, TimeoutError) as error:
             reason = str(error)
     found.append({"name": f"{label}, daemon", **({"missing": reason} if reason else each)})
@@ -190,6 +205,7 @@ def main() -> None:
     parser.add_argument("--decisions", type=int, default=5000, help="at most, for each row of the table")
     parser.add_argument("--seconds", type=float, default=30.0, help="at most, for each row of the table")
     parser.add_argument("--policies", default="LinFullPost,NeuralLinear,Council-fast")
+    parser.add_argument("--save-every", type=float, default=5.0, help="seconds between saves of the agent")
     parser.add_argument("--json", action="store_true")
     asked = parser.parse_args()
     before = processor_seconds()
@@ -200,14 +216,20 @@ def main() -> None:
         print(json.dumps({"busy": busy, "rows": found}, indent=1))
         return
     print(f"{DIM} features, {ACTIONS} actions, {os.cpu_count()} cores; milliseconds, to the server and back")
-    print("| | connections | decisions | per second | choose p50 | p99 | slowest | learn p50 | p99 | slowest |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    print("| | connections | decisions | per second | server µs ", end="")
+    print("| choose p50 | p99 | slowest | learn p50 | p99 | slowest |")
+    print("|---" * 11 + "|")
     for each in found:
         if "missing" in each:
             print(f"| {each['name']} | not available: {each['missing']} |")
             continue
         times = [f"{each[call][part]:.2f}" for call in ("choose_ms", "learn_ms") for part in ("p50", "p99", "slowest")]
-        counts = [str(each["connections"]), str(each["decisions"]), f"{each['per_second']:.0f}"]
+        counts = [
+            str(each["connections"]),
+            str(each["decisions"]),
+            f"{each['per_second']:.0f}",
+            f"{each['processor_us']:.0f}",
+        ]
         print(f"| {each['name']} | " + " | ".join([*counts, *times]) + " |")
     if busy > BUSY:
         print(f"other programs were using {busy:.0%} of this machine: measure again when it is quiet")

@@ -59,11 +59,12 @@ def training_program(trials: int, steps: int, **fields: Any) -> tuple[Any, tuple
     actions = jax.random.randint(jax.random.key(1), (trials, ROWS), 0, NUM_ACTIONS)
     rewards = jax.random.normal(jax.random.key(2), (trials, ROWS))
     keys = jax.random.split(jax.random.key(3), trials)
-    states = jax.vmap(lambda key: policy.init(key, ProblemSpec(CONTEXT_DIM, NUM_ACTIONS)))(keys)
+    spec = ProblemSpec(CONTEXT_DIM, NUM_ACTIONS)
+    states = jax.vmap(lambda key: policy.init(key, spec))(keys)
 
     def train(contexts, states, keys, actions, rewards):
         def one(state, key, actions, rewards):
-            history = History(jnp.int32(ROWS), actions, rewards, lambda steps: contexts[steps])
+            history = History(spec, jnp.int32(ROWS), actions, rewards, lambda rows: contexts[rows])
             return policy.refit(key, state, history)
 
         return jax.vmap(one)(states, keys, actions, rewards)

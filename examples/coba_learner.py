@@ -58,6 +58,6 @@ class AgentLearner(Learner):
 
     def learn(self, context: Any, action: Any, reward: float, probability: float, id: str | None = None) -> None:
         if id is not None:
-            self._agent.learn(id, float(reward))
+            self._agent.reward(id, float(reward))
         else:  # logged by another learner
             self._agent.learn(self._numbers(context, [action]), self._actions.index(action), float(reward))

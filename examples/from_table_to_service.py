@@ -13,7 +13,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import signal
 import subprocess
@@ -24,7 +23,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 
-from showdown.agent import Agent
+from showdown.agent import Agent, journal_records
 from showdown.data.read_table import read_table
 from showdown.play.simulate import simulate
 from showdown.policies import policies
@@ -56,12 +55,12 @@ def stream(agent: Agent, file: Path, label: str, steps: int, seed: int, folder: 
         decision = agent.decide(row)  # a dict in, a name and a propensity out
         waiting.append((decision.id, float(decision.name == answer)))
         if len(waiting) > 3:
-            agent.learn(*waiting.pop(0))
+            agent.reward(*waiting.pop(0))
         if step == steps // 4:
             agent.save(folder / "agent.npz")
         print(step, flush=True)
     for late in waiting:
-        agent.learn(*late)
+        agent.reward(*late)
 
 
 def killed_on_the_way(file: Path, label: str, steps: int, seed: int, folder: Path, recipe: Path) -> None:
@@ -79,14 +78,14 @@ def killed_on_the_way(file: Path, label: str, steps: int, seed: int, folder: Pat
 
 def right_decisions(journal: Path) -> np.ndarray:
     """The rewards, from the journal: it holds all that is worth knowing afterwards."""
-    records = [json.loads(line) for line in journal.read_text().splitlines()[1:]]
+    records = list(journal_records(journal))
     return np.array([record["reward"] for record in records if "reward" in record])
 
 
 def run_once(file: Path, label: str, steps: int, seed: int, folder: Path, recipe: Path) -> float:
     """The share of right decisions of one stream that was killed and taken up again."""
     killed_on_the_way(file, label, steps, seed, folder, recipe)
-    with Agent.load(folder / "agent.npz", journal=folder / "journal") as agent:
+    with Agent.load(folder / "agent.npz", journal=folder / "journal", archive_journal=True) as agent:
         print(f"stream {seed}: killed; {agent.decisions} decisions are back", file=sys.stderr)
         with open(os.devnull, "w") as quiet:
             out, sys.stdout = sys.stdout, quiet
@@ -146,5 +145,5 @@ if __name__ == "__main__":
         only = asked.policies.split(",") if asked.policies else None
         main(asked.file, asked.label, steps=asked.steps, streams=asked.streams, budget=asked.budget, names=only)
     else:
-        with Agent.recommended(asked.recipe, journal=asked.child / "journal") as begun:
+        with Agent.recommended(asked.recipe, journal=asked.child / "journal", archive_journal=True) as begun:
             stream(begun, asked.file, asked.label, asked.steps, asked.seed, asked.child)

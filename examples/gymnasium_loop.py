@@ -64,7 +64,7 @@ def play(env: Any, agent: Agent, seed: int = 0) -> list[float]:
     while not ended:
         decision = agent.decide(context)
         following, reward, terminated, truncated, info = env.step(decision.action)
-        agent.learn(decision.id, reward)
+        agent.reward(decision.id, reward)
         lost.append(info.get("regret", float("nan")))
         context, ended = following, terminated or truncated
     return lost

@@ -28,11 +28,11 @@ class GaussianBandit(Thompson):
     def init(self, key, spec):
         return Counts(jnp.zeros(spec.num_actions), jnp.zeros(spec.num_actions))
 
-    def scores(self, key, state, context):
+    def scores(self, key, state, situation):
         mean = state.total / (1 + state.pulls)
         return mean + self.noise / jnp.sqrt(1 + state.pulls) * jax.random.normal(key, mean.shape)
 
-    def update(self, key, state, context, action, reward):
+    def update(self, key, state, situation, action, reward):
         return Counts(state.total.at[action].add(reward), state.pulls.at[action].add(1))
 
 

@@ -34,7 +34,7 @@ class Score:
     silent: int = 0  # wrong numbers, or damage, that no reader names
     lost: int = 0  # what the attack had not touched and is gone all the same
     crashed: int = 0  # tracebacks, exit codes of a crash
-    hung: int = 0  # what did not end in the time that it may take
+    hung: int = 0  # no answer, or no end
 
     @property
     def withstood(self) -> bool:

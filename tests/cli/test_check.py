@@ -6,12 +6,12 @@ import sys
 import warnings
 from pathlib import Path
 
+import jax
 import pytest
 
 from showdown.config import at_least, config, param
 from showdown.policies import policies, uniform
 from showdown.problems import problems
-from showdown.testing import small
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "my_policy.py"
 
@@ -19,8 +19,7 @@ POLICY = """
 import jax
 import jax.numpy as jnp
 from showdown.config import config
-from showdown.config import at_least, config, param
-from showdown.policies import policies, uniform
+from showdown.policies import policies
 from showdown.protocol.policy import Policy
 
 @config
@@ -28,15 +27,15 @@ class {name}(Policy):
     def init(self, key, spec):
         return jnp.zeros(spec.num_actions)
 
-    def act(self, key, state, context, step):
+    def act(self, key, state, situation):
         return {act}
 
-    def update(self, key, state, context, action, reward):
+    def update(self, key, state, situation, action, reward):
         return {update}
 
 policies.add("{name}", {name}())
 """
-BEST, KEEP = "jnp.argmax(state).astype(jnp.int32)", "state.at[action].add(reward)"
+BEST, KEEP = "situation.best(state)", "state.at[action].add(reward)"
 
 PROBLEM = """
 import itertools
@@ -45,7 +44,6 @@ import jax.numpy as jnp
 from showdown.config import config
 from showdown.protocol.problem import Problem, ProblemSpec, Round
 from showdown.problems import problems
-from showdown.testing import small
 
 COUNTER = itertools.count()
 
@@ -61,7 +59,7 @@ class {name}(Problem):
 
     def round(self, step, episode, tables):
         context = jax.random.normal(jax.random.fold_in(episode, step), (2,))
-        return Round(context, {rewards}, jnp.zeros(3))
+        return Round(context, means=jnp.zeros(3), rewards={rewards})
 
 problems.add("{name}", {name}())
 """
@@ -69,7 +67,7 @@ problems.add("{name}", {name}())
 
 @config
 class Picky(uniform.Uniform):
-    batch_size: int = param(16, "more than a check would use", at_least(9))
+    batch_size: int = param(16, "which must be more than it is made small to", at_least(9), small=8)
 
 
 @pytest.fixture(autouse=True)
@@ -92,7 +90,7 @@ def test_the_example_passes(showdown):
     lines = answer.out.splitlines()
     assert lines[0] == "GaussianBandit, a policy"
     assert all(line.startswith("  ok ") for line in lines[1:-1])
-    assert lines[-1] == "all 10 checks passed"
+    assert lines[-1] == "all 11 checks passed"
 
 
 @pytest.mark.parametrize(
@@ -105,9 +103,14 @@ def test_the_example_passes(showdown):
         (BEST, "state.at[action].add(jnp.exp(reward))", "state holds NaN or infinity after 24 steps of huge rewards"),
         (BEST, "state.missing", "update raises AttributeError"),
         ("jax.random.randint(jax.random.key(0), (), 0, 3)", KEEP, "act makes a key of its own"),
-        ("jnp.int32(1 if state[0] > 0 else 0)", KEEP, "act needs a value while it is compiled, in line 15 of wrong"),
+        (
+            "jnp.argmax(state).astype(jnp.int32)",
+            KEEP,
+            "can be chosen: let `act` choose with situation.best or situation.uniform",
+        ),
+        ("jnp.int32(1 if state[0] > 0 else 0)", KEEP, "act needs a value while it is compiled, in line 14 of wrong"),
     ],
-    ids=["dtype", "structure", "float-action", "range", "infinite", "raises", "own-key", "branch"],
+    ids=["dtype", "structure", "float-action", "range", "infinite", "raises", "own-key", "unavailable", "branch"],
 )
 def test_a_wrong_policy_is_a_sentence(showdown, tmp_path, request, act, update, sentence):
     name = "Wrong" + request.node.callspec.id.title().replace("-", "")
@@ -118,6 +121,34 @@ def test_a_wrong_policy_is_a_sentence(showdown, tmp_path, request, act, update, 
     assert "  WRONG  " in answer.out
     assert sentence in answer.out
     assert "checks failed" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("act", "update", "method"),
+    [
+        (BEST, "state.at[action].add(reward * situation.step)", "update"),
+        ("situation.best(state + situation.step)", KEEP, "act"),
+    ],
+    ids=["update", "act"],
+)
+def test_mixed_dtypes_are_wrong(showdown, tmp_path, request, act, update, method):
+    name = "Mixed" + request.node.callspec.id.title()
+    path = tmp_path / f"{name.lower()}.py"
+    path.write_text(POLICY.format(name=name, act=act, update=update))
+    with jax.numpy_dtype_promotion("standard"):  # as users have it; these tests themselves would raise
+        answer = showdown("check", str(path))
+    assert answer.code == 1
+    assert f"{method} mixes arrays of different dtypes, in line " in answer.out
+    assert f"of {path.name} (`return " in answer.out
+
+
+def test_mixed_dtypes_of_a_problem_are_wrong(showdown, tmp_path):
+    rewards = "jnp.ones(3) * step"
+    (tmp_path / "mixing.py").write_text(PROBLEM.format(name="Mixing", episode="key", rewards=rewards))
+    with jax.numpy_dtype_promotion("standard"):
+        answer = showdown("check", "mixing.py")
+    assert answer.code == 1
+    assert "begin, round or context mixes arrays of different dtypes, in line " in answer.out
 
 
 def test_a_warning_is_wrong(showdown, tmp_path):
@@ -135,7 +166,7 @@ def test_one_cause_is_said_once(showdown, tmp_path):
     assert answer.out.count("AttributeError") == 1
     assert answer.out.splitlines()[-2:] == [
         "  skip   the other checks: not run, because an earlier check failed",
-        "1 of 10 checks failed",
+        "1 of 11 checks failed",
     ]
 
 
@@ -154,11 +185,13 @@ def test_a_class_without_the_decorator_is_named(showdown, tmp_path):
         ("jax.random.key(0)", "jnp.zeros(3)", "episodes begun with different keys are equal"),
         ("key.missing", "jnp.zeros(3)", "begin, round or context raises AttributeError"),
         ("key", "jnp.full(3, 1.0 * next(COUNTER))", "the rewards of a trial change when more trials are played"),
+        ("key", "jnp.zeros(3), available=step < jnp.arange(5, 8)", "round says that no action is available at step 7"),
+        ("key", "jnp.zeros(3), features=jnp.zeros((3, 2))", "round must give features of actions where spec says"),
     ],
-    ids=["shape", "nan", "constant", "raises", "counter"],
+    ids=["shape", "nan", "constant", "raises", "counter", "none-available", "unannounced"],
 )
 def test_a_wrong_problem_is_a_sentence(showdown, tmp_path, request, episode, rewards, sentence):
-    name = "Bad" + request.node.callspec.id.title()
+    name = "Bad" + request.node.callspec.id.title().replace("-", "")
     path = tmp_path / f"{name.lower()}.py"
     path.write_text(PROBLEM.format(name=name, episode=episode, rewards=rewards))
     answer = showdown("check", str(path), "--json")
@@ -168,6 +201,14 @@ def test_a_wrong_problem_is_a_sentence(showdown, tmp_path, request, episode, rew
     assert any(sentence in text for text in found), found
 
 
+def test_a_problem_whose_actions_come_and_go_and_have_features_passes(showdown, tmp_path):
+    more = "jnp.zeros(3), available=jnp.arange(3) != step % 3, features=jnp.outer(jnp.arange(3.0), context)"
+    code = PROBLEM.format(name="Featured", episode="key", rewards=more)
+    (tmp_path / "featured.py").write_text(code.replace("ProblemSpec(2, 3)", "ProblemSpec(2, 3, 2)"))
+    answer = showdown("check", "featured.py")
+    assert (answer.code, answer.out.splitlines()[-1]) == (0, "all 4 checks passed")
+
+
 def test_a_file_of_the_project_is_checked_in_place(showdown):
     answer = showdown("check", uniform.__file__)
     assert answer.code == 0
@@ -175,7 +216,7 @@ def test_a_file_of_the_project_is_checked_in_place(showdown):
 
 
 def test_a_policy_that_cannot_be_made_small_is_checked_as_it_is():
-    assert small(Picky()).batch_size == 16
+    assert Picky().small().batch_size == 16
 
 
 def test_a_file_with_nothing_to_check_is_refused(showdown, tmp_path):

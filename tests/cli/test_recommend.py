@@ -181,7 +181,7 @@ def test_methods_that_were_not_judged_are_counted_in_the_advice(tmp_path):
         metric="accuracy",
         rows=300,
         horizon=300,
-        commonest_action="x",
+        best_fixed_action="x",
         costs={},
         standings=(
             Standing("A", value=0.7, low=0.6, high=0.8, trials=2),
@@ -224,7 +224,7 @@ class Slow(Policy):
         time.sleep(self.seconds)
         return ()
 
-    def act(self, key, state, context, step):
+    def act(self, key, state, situation):
         return jnp.int32(0)
 
     def refit(self, key, state, history):

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
+pytest.importorskip("uvicorn", reason="the extra 'serve' is not installed")
 
 from showdown.agent import Agent
 from showdown.problems import table
@@ -119,14 +119,17 @@ def test_batches_say_what_is_wrong_with_which(client):
 BAD_BODIES = [
     ("/choose", b"", 422, "the body is empty"),
     ("/choose", b"[", 422, "not JSON"),
-    ("/choose", b"nothing", 422, "not JSON: unknown word at line 1 column 2"),
+    ("/choose", b"nothing", 422, "not JSON that can be used: expecting value at line 1 column 1"),
     ("/choose", [1], 422, "the body must be a JSON object"),
     ("/choose", {}, 422, "the body lacks 'context'"),
-    ("/choose", b'{"context": [NaN, "north"]}', 422, "not JSON: it has NaN; send null instead"),
+    ("/choose", b'{"context": [NaN, "north"]}', 422, "it has NaN; send null instead"),
     ("/choose", b'{"context": [1e999, "north"]}', 422, "too large"),
-    ("/choose", b'{"context": [' + b"9" * 5000 + b', "north"]}', 422, "out of range"),
-    ("/choose", b'{"context": ' + b"[" * 9000 + b"]" * 9000 + b"}", 422, "recursion"),
+    ("/choose", b'{"context": [' + b"9" * 5000 + b', "north"]}', 422, "a whole number is too large"),
+    ("/choose", b'{"context": ' + b"[" * 9000 + b"]" * 9000 + b"}", 422, "nested too deeply"),
     ("/choose", b'\xff\xfe{"context"', 422, "not JSON"),
+    ("/choose", b'{"context": [1, "north"], "context": [2, "north"]}', 422, "it has the key 'context' twice"),
+    ("/choose", b'{"context": {"age": 1, "region": "north", "age": 2}}', 422, "it has the key 'age' twice"),
+    ("/choose", b'{"context": [41, "\\ud800"]}', 422, "half of a surrogate pair"),
     ("/choose", {"context": "north"}, 422, "context must be an object with a value for each column, or a list"),
     ("/choose", {"context": {"age": 41}}, 422, "no column 'region'"),
     ("/choose", {"context": {"age": [1, [2]], "region": "north"}}, 422, "holds a list in the column 'age'; give"),
@@ -179,7 +182,16 @@ def test_what_is_refused_before_the_body_is_read(client):
     assert answer.endswith(b'{"error": "this is not an HTTP request that can be answered"}')
     for path in ("/../../etc/passwd", "//choose", "/choose/", "/choose%2f", "/docs/..%2f"):
         assert client.ask("GET", path)[0] == 404
-    assert client.ask("GET", "/choose")[0] == 405
+    for method, path, allowed in (("GET", "/choose", "POST"), ("POST", "/health", "GET, HEAD")):
+        asked = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\n"
+        answer = client.raw(asked.encode() + b"Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
+        assert b" 405 " in answer
+        assert f"allow: {allowed}".encode() in answer
+    for path in ("/health", "/docs", "/openapi.json"):  # a page in a browser may have let its own name point here
+        assert client.ask("GET", path, Host="evil.example")[0] == 421
+        for host in ("localhost", "127.0.0.1:8000", "[::1]:8000"):
+            assert client.ask("GET", path, Host=host, Authorization="")[0] == 200
+    assert client.post("/choose", {"context": ROW}, Host="behind.a.proxy")[0] == 200  # it has the token
 
 
 def test_what_can_be_watched(client):
@@ -190,12 +202,18 @@ def test_what_can_be_watched(client):
     assert status == 200
     sample = re.compile(r'[a-z_]+(\{[a-z_]+="[^"\n]*"(,[a-z_]+="[^"\n]*")*\})? [0-9.e+-]+')
     assert all(line.startswith("# ") or sample.fullmatch(line) for line in text.splitlines())
-    assert f"showdown_agent_decisions_total {json.loads(client.ask('GET', '/health')[1])['decisions']}" in text
+    for name in ("refused_laws", "degenerate_laws", "ties"):
+        assert f"showdown_agent_{name}_total 0.0" in text
+    assert f"showdown_agent_decisions_total {json.loads(client.ask('GET', '/health')[1])['decisions']}.0" in text
     status, text = client.ask("GET", "/docs", Authorization="")
     assert status == 200
     assert not re.search(r"<script|src=|href='http", text)
+    assert "degenerate laws" in text
     described = json.loads(client.ask("GET", "/openapi.json", Authorization="")[1])
     assert {"/choose", "/choose/batch", "/learn", "/learn/batch", "/health", "/metrics"} == set(described["paths"])
+    for path in ("/choose", "/choose/batch", "/learn", "/learn/batch"):
+        assert {"200", "401", "405", "422", "503"} <= described["paths"][path]["post"]["responses"].keys()
+    assert "401" in described["paths"]["/metrics"]["get"]["responses"]
 
 
 def test_killed_and_stopped_nothing_is_lost(client, folder):

@@ -16,6 +16,7 @@ from showdown.config import all_fields, core, override
 from showdown.play.simulate import simulate
 from showdown.policies import policies
 from showdown.policies.linear import LinearGreedy
+from showdown.protocol.situation import Situation
 from showdown.testing import POLICY_PROMISES, play, scripted
 from showdown.testing.policy_promises import DIM, SPEC, random_script
 
@@ -42,8 +43,8 @@ def test_another_seed_plays_other_actions(policy):
 
 def _scores_follow_the_key(policy) -> bool:
     """For a posterior too narrow to change an action in a few steps: its draws must differ all the same."""
-    state = policy.init(jax.random.key(0), SPEC)
-    one, other = (policy.scores(jax.random.key(seed), state, jnp.ones(DIM)) for seed in (1, 2))
+    state, situation = policy.init(jax.random.key(0), SPEC), Situation(jnp.ones(DIM), jnp.int32(0), SPEC)
+    one, other = (policy.scores(jax.random.key(seed), state, situation) for seed in (1, 2))
     return bool((one != other).any())
 
 

@@ -17,6 +17,7 @@ import pytest
 from showdown.agent.programs import probabilities
 from showdown.policies import policies
 from showdown.protocol.policy import Policy
+from showdown.protocol.situation import Situation
 from showdown.testing.policy_promises import DIM, SPEC
 
 DRAWS = 4000
@@ -30,7 +31,7 @@ def presets() -> list[str]:
     covariances, and the parts of Council on their own."""
     first: dict[str, str] = {}
     for name in policies.names():
-        if not any(part in name for part in ("@linear", "Diag", "ScaleFree")):
+        if not any(part in name for part in ("@linear", "Diag", "ScaleFree", "Tempered", "-Dropout")):
             first.setdefault(str(jax.tree.structure(policies.get(name).small())), name)
     return sorted(first.values())
 
@@ -38,7 +39,8 @@ def presets() -> list[str]:
 def exact(name: str) -> bool:
     policy = policies.get(name).small()
     state = jax.eval_shape(lambda: policy.init(jax.random.key(0), SPEC))
-    return jax.eval_shape(policy.probabilities, state, jnp.zeros(DIM), jnp.int32(0), ALL) is not None
+    situation = Situation(jnp.zeros(DIM), jnp.int32(0), SPEC, jnp.asarray(ALL))
+    return jax.eval_shape(policy.probabilities, state, situation) is not None
 
 
 @partial(jax.jit, compiler_options=QUICKLY)
@@ -52,16 +54,17 @@ def learned(policy: Policy):
     def one(row: jax.Array, state):
         action = row % SPEC.num_actions
         reward = 0.3 * action.astype(jnp.float32) + 0.2 * contexts[row, 0]
-        return policy.update(jax.random.fold_in(jax.random.key(6), row), state, contexts[row], action, reward)
+        situation = Situation(contexts[row], row, SPEC)
+        return policy.update(jax.random.fold_in(jax.random.key(6), row), state, situation, action, reward)
 
     return jax.lax.fori_loop(0, len(contexts), one, state)
 
 
 @partial(jax.jit, compiler_options=QUICKLY)
-def drawn(policy: Policy, key: jax.Array, state, context: jax.Array, step: jax.Array, available: jax.Array):
-    """Shares of `act_among`; (num_actions,)."""
+def drawn(policy: Policy, key: jax.Array, state, situation: Situation):
+    """Shares of `act`; (num_actions,)."""
     keys = jax.random.split(key, DRAWS)
-    actions = jax.vmap(lambda each: policy.act_among(each, state, context, step, available))(keys)
+    actions = jax.vmap(lambda each: policy.act(each, state, situation))(keys)
     return jnp.bincount(actions, length=SPEC.num_actions) / DRAWS
 
 
@@ -72,8 +75,9 @@ def test_a_stated_law_is_that_of_the_actions(name):
     context = jnp.array([0.3, -1.0, 0.5])
     stated = jax.jit(type(policy).probabilities, compiler_options=QUICKLY)
     for number, (step, available) in enumerate(((4, ALL), (4, SOME), (50, ALL), (50, SOME))):
-        law = np.asarray(stated(policy, state, context, jnp.int32(step), available))
-        shares = np.asarray(drawn(policy, jax.random.key(number), state, context, np.int32(step), available))
+        situation = Situation(context, jnp.int32(step), SPEC, jnp.asarray(available))
+        law = np.asarray(stated(policy, state, situation))
+        shares = np.asarray(drawn(policy, jax.random.key(number), state, situation))
         assert law.sum() == pytest.approx(1, abs=1e-6)
         assert not law[~available].any()
         assert (np.abs(shares - law) <= ERRORS * np.sqrt(law * (1 - law) / DRAWS) + 1e-4).all(), (law, shares)
@@ -87,15 +91,15 @@ def test_which_laws_are_stated():
 
 
 def test_with_all_actions_available_the_law_is_that_of_act():
-    """`act_among` draws in its own way; where nothing is masked its actions must be distributed as those of `act`."""
+    """Where something may be masked `act` draws in another way; with a mask of all, its law must be that without."""
     for name in ("Uniform", "LinFullPost", "LinFullPost-Duel"):
         policy = policies.get(name)
         state, context, step = policy.init(jax.random.key(2), SPEC), jnp.array([0.3, -1.0, 0.5]), jnp.int32(30)
         keys = jax.random.split(jax.random.key(3), DRAWS)
-        act = jax.jit(jax.vmap(policy.act, in_axes=(0, None, None, None)), compiler_options=QUICKLY)
-        actions = act(keys, state, context, step)
+        act = jax.jit(jax.vmap(policy.act, in_axes=(0, None, None)), compiler_options=QUICKLY)
+        actions = act(keys, state, Situation(context, step, SPEC))
         shares = np.bincount(np.asarray(actions), minlength=3) / DRAWS
-        known = policy, jax.random.key(4), state, context, step, ALL
+        known = policy, jax.random.key(4), state, Situation(context, step, SPEC, jnp.asarray(ALL))
         law, draws = (np.asarray(part) for part in probabilities(*known, draws=DRAWS))
         error = np.sqrt(np.maximum(law * (1 - law), 1e-6) * (1 / DRAWS + (1 / draws if draws else 0)))
         assert (np.abs(shares - law) <= ERRORS * error).all(), (name, law, shares)

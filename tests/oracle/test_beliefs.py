@@ -8,16 +8,20 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from showdown.beliefs.best_predictor import Contest
 from showdown.beliefs.choice import EarnedChoice
+from showdown.beliefs.dropout_features import DropoutFeatures
 from showdown.beliefs.features import ContextScale, PlainContexts, ScaledContexts
 from showdown.beliefs.linear import GaussianLinear, StudentLinear
 from showdown.beliefs.network_features import NetworkFeatures
 from showdown.beliefs.scale_free import ScaleFreeLinear
-from showdown.policies.shared.duel import duel
+from showdown.beliefs.tempered import TemperedLinear
 from showdown.policies.shared.refit_beliefs import inverse_roots
+from showdown.policies.shared.value_thompson import duel
 from showdown.posteriors.moments import Moments
 from showdown.protocol.keys import named_key
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Situation
 
 ACTIONS, DIM, ROWS = 2, 3, 30
 GENERATOR = np.random.default_rng(0)
@@ -59,7 +63,7 @@ def moments() -> Moments:
 def test_student_linear_is_the_conjugate_posterior_and_its_evidence_the_predictive_density():
     belief = StudentLinear(prior_precision=0.5, noise_shape=2.0, noise_rate=3.0)
     state, evidence = learn(belief)
-    values = belief.moments(state, QUESTION)
+    values = belief.values(state, QUESTION)
     for action in range(ACTIONS):
         mean, covariance, residual = exact(action, ROWS, 0.5)
         shape = 2.0 + (action == PLAYED).sum() / 2
@@ -79,7 +83,7 @@ def test_gaussian_linear_knows_its_noise():
     belief = GaussianLinear(prior_precision=0.5, noise_variance=0.25)
     state, evidence = learn(belief)
     mean, covariance, _ = exact(0, ROWS, 0.5 * 0.25)
-    values = belief.moments(state, QUESTION)
+    values = belief.values(state, QUESTION)
     assert values.mean[0] == pytest.approx(QUESTION @ mean, rel=1e-3)
     assert values.spread[0] == pytest.approx(np.sqrt(0.25 * QUESTION @ covariance @ QUESTION), rel=1e-3)
     last = ROWS - 1
@@ -96,19 +100,19 @@ def test_gaussian_linear_knows_its_noise():
         StudentLinear(covariance="precision-diagonal"),
         StudentLinear(compensated=False),
         ScaleFreeLinear(),
+        TemperedLinear(),
     ],
     ids=lambda belief: type(belief).__name__,
 )
 def test_rebuilding_from_all_data_is_learning_it_row_by_row(belief):
     state, _ = learn(belief)
     rebuilt = belief.rebuild(state, moments())
-    for one, other in zip(belief.moments(state, QUESTION), belief.moments(rebuilt, QUESTION), strict=True):
+    assert belief.values(state, QUESTION).noise is not None
+    for one, other in zip(belief.values(state, QUESTION), belief.values(rebuilt, QUESTION), strict=True):
         np.testing.assert_allclose(one, other, rtol=2e-3)
     root = inverse_roots([belief.precision(moments())])[0]
     with_root = belief.rebuild(state, moments(), root)
-    np.testing.assert_allclose(
-        belief.moments(with_root, QUESTION).mean, belief.moments(state, QUESTION).mean, rtol=2e-3
-    )
+    np.testing.assert_allclose(belief.values(with_root, QUESTION).mean, belief.values(state, QUESTION).mean, rtol=2e-3)
 
 
 def test_scale_free_values_are_those_of_its_formula():
@@ -116,7 +120,7 @@ def test_scale_free_values_are_those_of_its_formula():
         prior_precision=0.2, noise_shape=1.5, noise_level=0.3, tempering=0.4, doubt=0.25, doubt_pulls=10.0
     )
     state, _ = learn(belief)
-    values = belief.moments(state, QUESTION)
+    values = belief.values(state, QUESTION)
     square = np.mean(REWARDS.astype(float) ** 2)
     for action in range(ACTIONS):
         mine = REWARDS[action == PLAYED].astype(float)
@@ -129,6 +133,61 @@ def test_scale_free_values_are_those_of_its_formula():
         assert values.spread[action] == pytest.approx(
             np.sqrt(noise * QUESTION @ covariance @ QUESTION + doubt), rel=1e-3
         )
+
+
+def test_tempered_values_are_those_of_its_formula():
+    belief = TemperedLinear(prior_precision=0.2, noise_level=0.3, tempering=0.4, tempering_pulls=7.0, doubt=0.9)
+    state, _ = learn(belief)
+    values = belief.values(state, QUESTION)
+    square = np.mean(REWARDS.astype(float) ** 2)
+    for action in range(ACTIONS):
+        mine = REWARDS[action == PLAYED].astype(float)
+        mean, covariance, residual = exact(action, ROWS, 0.2)
+        pulls = len(mine)
+        tempered = 0.4 + 0.6 * 7.0 / (7.0 + pulls)
+        noise = (0.3 * square + tempered * residual / 2) / (1 + pulls / 2)
+        doubt = (0.9 * (mine.mean() ** 2 / np.mean(mine**2)) ** (1 + pulls)) ** 2 * square
+        assert values.mean[action] == pytest.approx(QUESTION @ mean, rel=1e-3)
+        assert values.spread[action] == pytest.approx(
+            np.sqrt(noise * QUESTION @ covariance @ QUESTION + doubt), rel=1e-3
+        )
+        assert values.freedom[action] == 2 + pulls
+
+
+def test_only_an_action_that_never_varied_stays_in_doubt():
+    belief = TemperedLinear(doubt=0.5, noise_level=1e-6, tempering=0.0, tempering_pulls=0.0)
+    rows = jnp.array([60.0, 60.0, 60.0, 0.0])  # constant, 95 % ones, all zeros, never played
+    state = belief.init(4, DIM)._replace(
+        rows=rows, rewards=jnp.array([60.0, 57.0, 0.0, 0.0]), squares=jnp.array([60.0, 57.0, 0.0, 0.0])
+    )
+    known = state.regressions._replace(root=1e-6 * state.regressions.root)
+    spread = belief.values(state._replace(regressions=known), QUESTION).spread
+    unit = np.sqrt(117 / 180)
+    np.testing.assert_allclose(spread, [0.5 * unit, 0.5 * unit * 0.95**61, 0, 0], atol=1e-4)
+
+
+def test_the_contest_weighs_errors_by_their_place_and_is_drawn_by_its_law():
+    errors = (GENERATOR.exponential(size=(50, 3)) + np.array([0.0, 0.1, 0.2])).astype(np.float32)
+    contest, _ = jax.lax.scan(lambda contest, row: (contest.observe(row), None), Contest.start(3), jnp.asarray(errors))
+    apart = errors - errors.mean(axis=1, keepdims=True)
+    weight = np.arange(1, 51) / 50
+    np.testing.assert_allclose(contest.sums, weight @ apart, rtol=1e-4)
+    np.testing.assert_allclose(contest.squares, weight**2 @ apart**2, rtol=1e-4)
+    keys = jax.random.split(named_key(0, "contest"), 4000)
+    drawn = jax.vmap(contest.draw, in_axes=(0, None))(keys, 0.7)
+    law = contest.law(0.7)
+    assert law.sum() == pytest.approx(1.0, abs=1e-5)
+    np.testing.assert_allclose(np.bincount(drawn, minlength=3) / 4000, law, atol=0.04)  # five standard errors
+    assert contest.draw(keys[0], 0.0) == np.argmin(contest.sums)
+    assert contest.law(0.0)[np.argmin(contest.sums)] == pytest.approx(1.0)
+    np.testing.assert_array_equal(Contest.start(2).law(0.7), [1.0, 0.0])  # nothing is known: the first
+
+
+def test_training_is_harder_at_first():
+    features = DropoutFeatures(early_training=3.0)
+    updates = [int(features.updates(jnp.int32(count))) for count in (20, 500, 1000, 4000, 100_000)]
+    assert updates == [78, 50, 40, 133, 203]
+    assert int(DropoutFeatures(early_training=0.0).updates(jnp.int32(4000))) == 100
 
 
 def test_factorising_several_stacks_at_once_is_factorising_each():
@@ -174,11 +233,12 @@ def test_choice_follows_what_was_earned_and_leans_to_evidence_before_that():
 
 
 def test_duel_is_thompson_sampling_for_two_actions_and_its_rival_is_uniform():
+    two, four = (Situation(jnp.zeros(1), jnp.int32(0), ProblemSpec(1, actions)) for actions in (2, 4))
     means, draws = jnp.array([0.0, 1.0]), jnp.array([0.4, 0.3])
-    assert duel(named_key(0, "duel"), means, draws) == 0  # the rival's draw is larger
+    assert duel(named_key(0, "duel"), two, means, draws) == 0  # the rival's draw is larger
     means, draws = jnp.array([1.0, 0.0, 0.0, 0.0]), jnp.array([0.0, 1.0, 1.0, 1.0])  # any rival wins
     keys = jax.random.split(named_key(1, "duel"), 3000)
-    counts = np.bincount(jax.vmap(lambda key: duel(key, means, draws))(keys), minlength=4)
+    counts = np.bincount(jax.vmap(lambda key: duel(key, four, means, draws))(keys), minlength=4)
     assert counts[0] == 0
     assert stats.chisquare(counts[1:]).pvalue > 1e-4  # false alarm once in 10,000 seeds; the seed is fixed
 

@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 
 from showdown.basics.errors import UsageError
-from showdown.beliefs.network_features import NetworkFeatures
+from showdown.beliefs.dropout_features import DropoutFeatures
 from showdown.beliefs.scale_free import ScaleFreeLinear
 from showdown.config import config, from_json, param, to_json
 from showdown.play.simulate import simulate
 from showdown.policies import policies
-from showdown.policies.council import Council, Member
+from showdown.policies.council import PredictorCouncil
+from showdown.policies.first_council import Council
 from showdown.policies.linear import LinearUnknownNoise
+from showdown.policies.shared.member import Member
 from showdown.policies.uniform import Uniform
 from showdown.policies.wrappers import Duel, WarmUp
 from showdown.protocol.keys import role_key
@@ -52,8 +54,8 @@ class Units(Problem):
         return Round(self.context_unit * context, self.reward_unit * (means + episode.noise[step]), means)
 
 
-def small(**fields) -> Council:
-    return Council(features=NetworkFeatures(hidden_layers=(8, 8), batch_size=16), **fields)
+def small(**fields) -> PredictorCouncil:
+    return PredictorCouncil(features=DropoutFeatures(hidden_layers=(8, 8), batch_size=16), **fields)
 
 
 @pytest.fixture
@@ -77,25 +79,31 @@ def test_no_unit_changes_an_action_and_it_learns_what_its_linear_member_cannot()
 
 def _shares_of_members_add_up_to_one(plain) -> None:
     timelines = plain.mean_timelines()
-    assert set(timelines) == {"share of linear", "share of network"}
-    total = np.sum(list(timelines.values()), axis=0)
+    members = ("linear", "network")
+    assert set(timelines) == {f"{what} of {member}" for what in ("share", "error") for member in members}
+    total = np.sum([timelines[f"share of {member}"] for member in members], axis=0)
+    assert timelines["error of network"][-1] < timelines["error of linear"][-1]  # which is why the network decides
+    assert timelines["share of network"][-1] > 0.5
     assert len(total) == 9  # 400 steps are 9 doublings
     np.testing.assert_allclose(total, 1.0, atol=1e-6)
     assert plain.largest_diagnostics() == {}
 
 
 def test_members_survive_json_and_overrides():
-    council = policies.get("Council[members.1.belief.prior_precision=0.5,doubt=0.3,pseudo_rewards=5]").inner
+    council = policies.get("Council[members.1.belief.prior_precision=0.5,doubt=0.3,spread=0.5]").inner
     assert [member.belief.prior_precision for member in council.members] == [0.01, 0.5]
     assert {member.belief.doubt for member in council.members} == {0.3}
-    assert council.choice.pseudo_rewards == 5.0
+    assert council.spread == 0.5
     assert from_json(to_json(council)) == council
-    assert jax.tree.structure(council) == jax.tree.structure(Council())
+    assert jax.tree.structure(council) == jax.tree.structure(PredictorCouncil())
+    first = policies.get("Council-1[pseudo_rewards=5]").inner
+    assert isinstance(first, Council)
+    assert from_json(to_json(first)) == first
 
 
 def test_what_makes_no_council_and_no_duel_is_refused():
     with pytest.raises(UsageError, match="at least one member"):
-        Council(members=()).check()
+        PredictorCouncil(members=()).check()
     twin = Member(name="twin", sees="all", belief=ScaleFreeLinear())
     with pytest.raises(UsageError, match="same name"):
         Council(members=(twin, twin)).check()

@@ -24,9 +24,12 @@ from showdown.posteriors import float64, gaussian_process, inverse_factor, multi
 from showdown.posteriors.gaussian_process import Points
 from showdown.posteriors.multitask_kernel import Hyperparameters
 from showdown.protocol.keys import named_key
+from showdown.protocol.policy import History
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Situation
 
 DIM, ACTIONS, TASK_DIM = 3, 4, 2
+SPEC = ProblemSpec(DIM, ACTIONS)
 COUNT, SIZE = 20, 26  # rows filled, rows in all: six stay empty
 DRAWS = 2000
 
@@ -200,9 +203,12 @@ def test_a_thousand_appended_rows_are_a_fresh_factorisation():
 def observed_by(policy: GaussianProcess, states: ProcessState, observed: Data) -> ProcessState:
     """Updates as the loop runs them: compiled, scanned, and several trials in parallel."""
 
+    spec = spec_of(states, observed.contexts)
+
     def one_trial(state):
         def step(state, row):
-            return policy.update(jax.random.key(0), state, *row), None
+            situation = Situation(row.contexts, jnp.int32(0), spec)
+            return policy.update(jax.random.key(0), state, situation, row.actions, row.targets), None
 
         return jax.lax.scan(step, state, observed)[0]
 
@@ -216,7 +222,14 @@ def observe(policy: GaussianProcess, state: ProcessState, observed: Data, trials
 
 @jax.jit
 def refitted(policy: GaussianProcess, states: ProcessState) -> ProcessState:
-    return jax.vmap(lambda state: policy.refit(jax.random.key(1), state, None))(states)
+    points = states.points
+    nothing = points.actions[0], states.rewards[0], lambda rows: points.contexts[0, rows]  # all is in the state
+    history = History(spec_of(states, points.contexts), points.number[0], *nothing)
+    return jax.vmap(lambda state: policy.refit(jax.random.key(1), state, history))(states)
+
+
+def spec_of(states: ProcessState, contexts: jax.Array) -> ProblemSpec:
+    return ProblemSpec(contexts.shape[-1], states.scale.centre.shape[-1])
 
 
 def matrix_of(state: ProcessState, observed: Data) -> np.ndarray:
@@ -232,7 +245,7 @@ POLICY = GaussianProcess(max_points=SIZE, task_dim=TASK_DIM, training_steps=5, r
 
 
 def start() -> ProcessState:
-    return POLICY.init(named_key(0, "init"), ProblemSpec(DIM, ACTIONS))
+    return POLICY.init(named_key(0, "init"), SPEC)
 
 
 @pytest.fixture(scope="module")
@@ -345,13 +358,15 @@ def test_a_joint_draw_shows_that_two_actions_are_one():
     The correlation of independent draws is within 0.1 of zero except with probability 1e-5.
     """
     policy = GaussianProcess(max_points=8, task_dim=TASK_DIM)
-    state = policy.init(named_key(0, "init"), ProblemSpec(DIM, 3))
+    spec = ProblemSpec(DIM, 3)
+    state = policy.init(named_key(0, "init"), spec)
     tasks = jnp.array([[0.5, 0.0], [0.5, 0.0], [9.0, 9.0]])
     state = state._replace(fit=state.fit._replace(parameters=state.fit.parameters._replace(tasks=tasks)))
     rows = Data(*(array[:6] for array in data()))._replace(actions=np.array([0, 2, 0, 2, 0, 2], np.int32))
     state = jax.tree.map(lambda leaf: leaf[0], observe(policy, state, rows, trials=1))
     keys = jax.random.split(named_key(0, "draws"), DRAWS)
-    draws = np.asarray(jax.jit(jax.vmap(policy.scores, (0, None, None)))(keys, state, jnp.ones(DIM)))
+    situation = Situation(jnp.ones(DIM), jnp.int32(0), spec)
+    draws = np.asarray(jax.jit(jax.vmap(policy.scores, (0, None, None)))(keys, state, situation))
     assert draws.std(axis=0).min() > 0.1
     np.testing.assert_allclose(draws[:, 0], draws[:, 1], atol=1e-6)
     assert abs(np.corrcoef(draws[:, 0], draws[:, 2])[0, 1]) < 0.1
@@ -378,7 +393,7 @@ def test_draws_have_the_predicted_mean_and_covariance(kind, played):
     covariance = covariance @ covariance if kind == "squared" else covariance
     number = 20_000
     keys = jax.random.split(named_key(0, "many draws"), number)
-    draws = jax.jit(jax.vmap(policy.scores, (0, None, None)))(keys, state, context)
+    draws = jax.jit(jax.vmap(policy.scores, (0, None, None)))(keys, state, Situation(context, jnp.int32(0), SPEC))
     values = (np.asarray(draws) - state.scale.centre) / state.scale.deviation
     variances = np.diag(covariance)
     np.testing.assert_array_less(np.abs(values.mean(axis=0) - mean), 5 * np.sqrt(variances / number))
@@ -420,7 +435,7 @@ def test_jitter_of_appended_rows_is_told_before_any_refit(kind):
     policy = kind(task_dim=TASK_DIM, **sizes)
     for level, needed in ((1.0, False), (1e9, True)):
         rows = Data(np.full((6, DIM), level, np.float32), np.arange(6, dtype=np.int32) % 2, np.ones(6, np.float32))
-        state = observe(policy, policy.init(named_key(0, "init"), ProblemSpec(DIM, ACTIONS)), rows)
+        state = observe(policy, policy.init(named_key(0, "init"), SPEC), rows)
         assert ((state.jitter > 0) == needed).all()
         assert all(jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(state))
 
@@ -432,5 +447,6 @@ def test_huge_duplicated_contexts_need_jitter_and_keep_working():
     assert (state.jitter > 0).all()
     for leaf in jax.tree.leaves(state):
         assert jnp.isfinite(leaf).all()
-    values = jax.jit(jax.vmap(POLICY.scores, (None, 0, None)))(jax.random.key(2), state, jnp.ones(DIM))
+    situation = Situation(jnp.ones(DIM), jnp.int32(0), SPEC)
+    values = jax.jit(jax.vmap(POLICY.scores, (None, 0, None)))(jax.random.key(2), state, situation)
     assert jnp.isfinite(values).all()

@@ -51,7 +51,7 @@ def test_a_hopeless_rate_diverges(policy, problem):
 
 
 def test_hyperparameters_stand_still_after_train_until(policy, problem, play):
-    state = play(policy, problem, trials=TRIALS).players.state.inner
+    state = play(policy, problem, trials=TRIALS).players.state
     assert (state.fit.optimiser.count == 4).all()  # of the refits at steps 12 and 24; the last one takes in the data
     assert all(jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(state))
 

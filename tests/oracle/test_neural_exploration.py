@@ -15,18 +15,21 @@ from showdown.policies.parameter_noise import ParameterNoise, perturb, predict_p
 from showdown.policies.wrappers import EpsilonGreedy
 from showdown.posteriors import gradient_noise, network
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Situation
+
+SPEC = ProblemSpec(2, 2)
 
 
 @pytest.fixture
 def empty(history):
     """A history of zeros with room for `capacity` steps."""
-    return lambda capacity, count: history(np.zeros((capacity, 2)), np.zeros(capacity), np.zeros(capacity), count)
+    return lambda capacity, count: history(SPEC, np.zeros((capacity, 2)), np.zeros(capacity), np.zeros(capacity), count)
 
 
 def test_bootstrap_membership_has_the_right_rate_and_is_independent(empty):
     """Rate, pairs of networks and pairs of steps: five binomial tests, each false in 1 of 1,000."""
     policy = Bootstrap(hidden_layers=(), num_networks=3, inclusion_probability=0.7)
-    words = policy.init(jax.random.key(0), ProblemSpec(2, 2)).member_key
+    words = policy.init(jax.random.key(0), SPEC).member_key
     members = np.asarray(policy.members(words, empty(6000, 5001)))
     assert members[:, 0].all()  # the first point enters every network's data
     assert not members[:, 5001:].any()
@@ -39,14 +42,14 @@ def test_bootstrap_membership_has_the_right_rate_and_is_independent(empty):
     ]
     for found, rate in tests:
         assert stats.binomtest(int(found.sum()), found.size, rate).pvalue > 1e-3
-    other = policy.init(jax.random.key(1), ProblemSpec(2, 2)).member_key
+    other = policy.init(jax.random.key(1), SPEC).member_key
     agreement = np.asarray(policy.members(other, empty(6000, 5001)))[:, 1:5001] == later
     assert stats.binomtest(int(agreement.sum()), agreement.size, 0.58).pvalue > 1e-3
 
 
 def test_bootstrap_membership_does_not_depend_on_the_room_left(empty):
     policy = Bootstrap(hidden_layers=(), num_networks=2, inclusion_probability=0.5)
-    words = policy.init(jax.random.key(0), ProblemSpec(2, 2)).member_key
+    words = policy.init(jax.random.key(0), SPEC).member_key
     small, large = (np.asarray(policy.members(words, empty(capacity, 40))) for capacity in (40, 100))
     np.testing.assert_array_equal(small, large[:, :40])
 
@@ -61,15 +64,15 @@ def test_bootstrap_lists_each_networks_own_steps():
 def test_bootstrap_networks_learn_from_their_own_steps_only(history):
     """Rewards poisoned wherever network 0 does not look must leave network 0 exactly as it was, and move network 1."""
     policy = Bootstrap(hidden_layers=(), num_networks=2, inclusion_probability=0.5, training_steps=3, batch_size=32)
-    state = policy.init(jax.random.key(0), ProblemSpec(2, 2))
+    state = policy.init(jax.random.key(0), SPEC)
     generator = np.random.default_rng(0)
     contexts, actions, rewards = (
         generator.normal(size=(30, 2)),
         generator.integers(2, size=30),
         generator.normal(size=30),
     )
-    own = np.asarray(policy.members(state.member_key, history(contexts, actions, rewards)))[0]
-    refit = jax.jit(lambda rewards: policy.refit(jax.random.key(1), state, history(contexts, actions, rewards)))
+    own = np.asarray(policy.members(state.member_key, history(SPEC, contexts, actions, rewards)))[0]
+    refit = jax.jit(lambda rewards: policy.refit(jax.random.key(1), state, history(SPEC, contexts, actions, rewards)))
     weights, poisoned = (
         np.asarray(refit(jnp.asarray(each, jnp.float32)).fits.parameters[0].weights)
         for each in (rewards, np.where(own, rewards, 50.0))
@@ -81,11 +84,12 @@ def test_bootstrap_networks_learn_from_their_own_steps_only(history):
 def test_bootstrap_picks_networks_evenly():
     """Networks that each prefer their own action: chi-squared, false alarms 1 in 1,000."""
     policy = Bootstrap(hidden_layers=(), num_networks=4)
-    state = policy.init(jax.random.key(0), ProblemSpec(2, 4))
+    spec = ProblemSpec(2, 4)
+    state, situation = policy.init(jax.random.key(0), spec), Situation(jnp.zeros(2), jnp.int32(0), spec)
     weights = state.fits.parameters[0]._replace(weights=jnp.zeros((4, 2, 4)), bias=jnp.eye(4))
     state = state._replace(fits=state.fits._replace(parameters=(weights,)))
     keys = jax.random.split(jax.random.key(1), 4000)
-    actions = jax.vmap(lambda key: policy.act(key, state, jnp.zeros(2), jnp.int32(0)))(keys)
+    actions = jax.vmap(lambda key: policy.act(key, state, situation))(keys)
     assert stats.chisquare(np.bincount(np.asarray(actions), minlength=4)).pvalue > 1e-3
 
 
@@ -98,11 +102,12 @@ def test_parameter_noise_adapts_towards_its_target(history, adapt_per, times):
     """On a network that hardly moves: noise too small to matter grows by 1 %, noise that drowns it shrinks, once per
     training or once for each of the seven contexts since the last."""
     generator = np.random.default_rng(0)
-    past = history(generator.normal(size=(20, 3)), generator.integers(4, size=20), np.zeros(20))
+    spec = ProblemSpec(3, 4)
+    past = history(spec, generator.normal(size=(20, 3)), generator.integers(4, size=20), np.zeros(20))
 
     @jax.jit
     def refitted(policy: ParameterNoise):
-        return policy.refit(jax.random.key(1), policy.init(jax.random.key(0), ProblemSpec(3, 4)), past)
+        return policy.refit(jax.random.key(1), policy.init(jax.random.key(0), spec), past)
 
     factor = 1.01**times
     for noise, expected in ((1e-3, 1e-3 * factor), (20.0, 20.0 / factor)):
@@ -122,8 +127,8 @@ def test_parameter_noise_adapts_by_the_noise_of_the_moment(history):
         hidden_layers=(), layer_norm=False, training_steps=1, batch_size=8, learning_rate=1e-6,
         noise=1.0, epsilon=0.5, epsilon_decay=1.0, refit_every=2000, adapt_per="context",
     )  # fmt: skip
-    state = policy.init(jax.random.key(0), ProblemSpec(2, 2))
-    past = history(np.zeros((20, 2)), np.zeros(20), np.zeros(20))
+    state = policy.init(jax.random.key(0), SPEC)
+    past = history(SPEC, np.zeros((20, 2)), np.zeros(20), np.zeros(20))
     deviation = jax.jit(lambda key: policy.refit(key, state, past).deviation)
     found = [float(deviation(jax.random.key(seed))) for seed in range(8)]
     # The noise is steady where half of the draws lie below the target: the divergence grows with |difference|, whose

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from showdown.policies.neural_linear import NeuralLinear
-from showdown.posteriors import moments, network, triangular
+from showdown.posteriors import cholesky, moments, network
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Situation
 
 DIM, WIDTH, ACTIONS = 4, 7, 3
+SPEC = ProblemSpec(DIM, ACTIONS)
 
 
 def data(steps: int, seed: int = 0):
@@ -44,8 +46,8 @@ def test_posterior_is_the_batch_formula_after_a_training_and_after_each_step(his
     """600 steps (two chunks), a refit, then 30 exact steps; rows beyond the filled part must not count."""
     policy = NeuralLinear(hidden_layers=(5, WIDTH), training_steps=3, batch_size=16, learning_rate=0.05)
     contexts, actions, rewards = data(650)
-    state = policy.init(jax.random.key(0), ProblemSpec(DIM, ACTIONS))
-    past = history(contexts, actions, rewards, count=600)
+    state = policy.init(jax.random.key(0), SPEC)
+    past = history(SPEC, contexts, actions, rewards, count=600)
     before = state
     state = jax.jit(lambda state: policy.refit(jax.random.key(1), state, past))(state)
     weights = state.fit.parameters
@@ -60,7 +62,8 @@ def test_posterior_is_the_batch_formula_after_a_training_and_after_each_step(his
     check(600)
     update = jax.jit(policy.update)
     for step in range(600, 630):
-        state = update(jax.random.key(2), state, contexts[step], jnp.int32(actions[step]), rewards[step])
+        situation = Situation(jnp.asarray(contexts[step]), jnp.int32(step), SPEC)
+        state = update(jax.random.key(2), state, situation, jnp.int32(actions[step]), rewards[step])
     check(630)
 
 
@@ -68,7 +71,7 @@ def test_inverse_of_lower_triangular_matrices():
     generator = np.random.default_rng(0)
     for dim in (1, 5, 8):
         lower = np.tril(generator.normal(size=(3, dim, dim))) + 3 * np.eye(dim)
-        inverse = triangular.inverse_of_lower(jnp.asarray(lower, jnp.float32))
+        inverse = cholesky.inverse_of_lower(jnp.asarray(lower, jnp.float32))
         np.testing.assert_allclose(inverse, np.linalg.inv(lower), rtol=1e-4, atol=1e-6)
 
 

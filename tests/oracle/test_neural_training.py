@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 from showdown.policies.greedy_network import GreedyNetwork
+from showdown.policies.shared.variational import decaying_steps
 from showdown.posteriors import network, training
 from showdown.posteriors.network import Layer
-from showdown.posteriors.schedule import decaying_steps
 from showdown.protocol.policy import Batch
 from showdown.protocol.problem import ProblemSpec
 

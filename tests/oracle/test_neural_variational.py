@@ -12,13 +12,14 @@ from scipy import stats
 
 from showdown.policies.alpha_divergence import AlphaDivergence
 from showdown.policies.bbb import BayesByBackprop
-from showdown.policies.shared.variational import Belief
+from showdown.policies.shared.variational import NetworkBelief
 from showdown.posteriors import network, variational
 from showdown.protocol.keys import role_key
 from showdown.protocol.policy import Batch
 from showdown.protocol.problem import ProblemSpec
 
 DIM, ACTIONS = 3, 2
+SPEC = ProblemSpec(DIM, ACTIONS)
 
 
 def linear_data(steps: int):
@@ -34,12 +35,12 @@ def test_bbb_on_a_linear_model_finds_the_mean_field_solution(history):
     """Full-covariance mean (biases without prior), variances 1/(Σx²/σ² + 1/p²): what minimises the KL divergence."""
     noise, steps = 0.5, 60
     contexts, actions, rewards = linear_data(steps)
-    past = history(contexts, actions, rewards)
+    past = history(SPEC, contexts, actions, rewards)
     policy = BayesByBackprop(
         hidden_layers=(), noise=noise, batch_size=256, training_steps=1500, initial_training_steps=1500, refit_every=20
     )
     refit = jax.jit(lambda policy, key, state: policy.refit(key, state, past))
-    state = policy.init(jax.random.key(0), ProblemSpec(DIM, ACTIONS))
+    state = policy.init(jax.random.key(0), SPEC)
     for round_number, rate in enumerate((0.02, 0.004, 0.0008)):
         state = refit(replace(policy, learning_rate=rate), jax.random.key(round_number), state)
     (layer,) = state.parameters.layers
@@ -55,10 +56,10 @@ def test_bbb_on_a_linear_model_finds_the_mean_field_solution(history):
         np.testing.assert_allclose(np.exp(layer.log_deviation[:, action]), deviations, rtol=0.05)
 
 
-def beliefs(hidden: tuple[int, ...]) -> Belief:
+def beliefs(hidden: tuple[int, ...]) -> NetworkBelief:
     """Means and deviations of ordinary size, so that every term of the energies matters."""
     layers = variational.init(jax.random.key(3), network.layer_sizes(DIM, hidden, ACTIONS), random_biases=True)
-    return Belief(
+    return NetworkBelief(
         tuple(
             layer._replace(
                 mean=10 * layer.mean,
@@ -144,8 +145,8 @@ def test_learned_noise_finds_the_noise(history):
         hidden_layers=(), prior="noise", prior_deviation=3.0, learning_rate=0.02, batch_size=128,
         training_steps=2500, initial_training_steps=2500, refit_every=20,
     )  # fmt: skip
-    start = policy.init(jax.random.key(0), ProblemSpec(DIM, ACTIONS))
-    past = history(np.zeros((400, DIM)), actions, rewards)
+    start = policy.init(jax.random.key(0), SPEC)
+    past = history(SPEC, np.zeros((400, DIM)), actions, rewards)
     state = jax.jit(lambda state: policy.refit(jax.random.key(1), state, past))(start)
     found = policy.noise * np.exp(np.asarray(state.parameters.noise.mean))
     np.testing.assert_allclose(found, [0.5, 1.5], rtol=0.15)

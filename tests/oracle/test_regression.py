@@ -21,6 +21,7 @@ from showdown.policies.linear import LinearKnownNoise, LinearUnknownNoise
 from showdown.posteriors import regression
 from showdown.protocol.keys import named_key
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Situation
 
 Linear: TypeAlias = LinearKnownNoise | LinearUnknownNoise
 CONTEXT_DIM, NUM_ACTIONS = 5, 3
@@ -68,9 +69,14 @@ def learn(policy: Linear, data: Data) -> LinearState:
     key = named_key(0, "unused by linear updates")
 
     def step(state: LinearState, row: Data) -> tuple[LinearState, None]:
-        return policy.update(key, state, row.contexts, row.actions, row.rewards), None
+        situation = situation_of(row.contexts)
+        return policy.update(key, state, situation, row.actions, row.rewards), None
 
     return jax.lax.scan(step, policy.init(key, ProblemSpec(data.contexts.shape[1], NUM_ACTIONS)), data)[0]
+
+
+def situation_of(context: jax.Array) -> Situation:
+    return Situation(context, jnp.int32(0), ProblemSpec(len(context), NUM_ACTIONS))
 
 
 def closed_form(policy: Any, data: Data, action: int) -> Posterior:
@@ -111,7 +117,7 @@ def draw_scores(policy: Linear, state: LinearState, context: np.ndarray, role: s
 
 @jax.jit
 def _scores(policy: Linear, keys: jax.Array, state: LinearState, context: jax.Array) -> jax.Array:
-    return jax.vmap(lambda key: policy.scores(key, state, context))(keys)
+    return jax.vmap(lambda key: policy.scores(key, state, situation_of(context)))(keys)
 
 
 @pytest.mark.parametrize("name", [*KNOWN, *UNKNOWN])
@@ -216,7 +222,7 @@ def test_greedy_plays_the_best_ridge_mean():
     policy, data = linear("LinGreedy"), correlated_data()
     state, key = learn(policy, data), named_key(0)
     contexts = correlated_data(steps=200, seed=1).contexts
-    actions = jax.vmap(lambda context: policy.act(key, state, context, jnp.int32(0)))(jnp.asarray(contexts))
+    actions = jax.vmap(lambda context: policy.act(key, state, situation_of(context)))(jnp.asarray(contexts))
     designs = np.append(contexts, np.ones((200, 1)), axis=1).astype(np.float64)
     ridge = 0.25 * 0.25  # λσ²
     means = []

@@ -20,8 +20,10 @@ from showdown.posteriors.sparse_gaussian_process import Natural
 from showdown.protocol.keys import named_key
 from showdown.protocol.policy import History
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Situation
 
 DIM, ACTIONS, TASK_DIM, COUNT, FEW = 3, 4, 2, 20, 6
+SPEC = ProblemSpec(DIM, ACTIONS)
 
 
 class Rows(NamedTuple):
@@ -185,7 +187,9 @@ def test_prediction_is_the_exact_one_when_inducing_points_are_the_data():
 @jax.jit
 def observe(policy: Any, state: Any, data: Rows) -> Any:
     def step(state, row):
-        return policy.update(jax.random.key(0), state, *row), None
+        context, action, reward = row
+        situation = Situation(context, jnp.int32(0), SPEC)
+        return policy.update(jax.random.key(0), state, situation, action, reward), None
 
     return jax.lax.scan(step, state, data)[0]
 
@@ -193,7 +197,7 @@ def observe(policy: Any, state: Any, data: Rows) -> Any:
 @jax.jit
 def refit(policy: Any, state: Any, data: Rows, count: jax.Array) -> Any:
     """To the first rows, compiled as the loop does it, for two trials."""
-    history = History(count, data.actions, data.targets, lambda steps: data.contexts[steps])
+    history = History(SPEC, count, data.actions, data.targets, lambda rows: data.contexts[rows])
     twice = jax.tree.map(lambda leaf: jnp.stack([leaf] * 2), state)
     after = jax.vmap(lambda state: policy.refit(jax.random.key(1), state, history))(twice)
     return jax.tree.map(lambda leaf: leaf[0], after)
@@ -201,15 +205,15 @@ def refit(policy: Any, state: Any, data: Rows, count: jax.Array) -> Any:
 
 def test_the_policy_is_the_exact_one_until_its_inducing_points_are_used_up():
     """Same hyper-parameters, same data, same key: the same draws. With one inducing point less they differ."""
-    spec, data = ProblemSpec(DIM, ACTIONS), rows()
+    data, situation = rows(), Situation(jnp.full(DIM, 0.5), jnp.int32(0), SPEC)
     draws = []
     for policy in (
         GaussianProcess(max_points=COUNT + 2, task_dim=TASK_DIM),
         SparseGaussianProcess(num_inducing=COUNT + 2, task_dim=TASK_DIM),
         SparseGaussianProcess(num_inducing=COUNT - 1, task_dim=TASK_DIM),
     ):
-        state = observe(policy, policy.init(named_key(0, "init"), spec), data)
-        draws.append(np.asarray(jax.jit(policy.scores)(jax.random.key(3), state, jnp.full(DIM, 0.5))))
+        state = observe(policy, policy.init(named_key(0, "init"), SPEC), data)
+        draws.append(np.asarray(jax.jit(policy.scores)(jax.random.key(3), state, situation)))
     np.testing.assert_allclose(draws[1], draws[0], atol=1e-5)
     assert np.abs(draws[2] - draws[0]).max() > 1e-3
 
@@ -225,7 +229,7 @@ def refitted() -> tuple[SparseState, SparseState, Rows]:
 
 
 def seen_and_refitted(data: Rows) -> tuple[SparseState, SparseState]:
-    state = POLICY.init(named_key(0, "init"), ProblemSpec(DIM, ACTIONS))
+    state = POLICY.init(named_key(0, "init"), SPEC)
     before = observe(POLICY, state, Rows(*(array[: COUNT - 4] for array in data)))
     return before, refit(POLICY, before, data, jnp.int32(COUNT - 4))
 
@@ -270,13 +274,13 @@ def test_inducing_points_stay_on_the_data_and_problems_out_of_float64():
     """Points stay until all are used; a problem asked for contexts in float64 would draw other random numbers."""
     policy = SparseGaussianProcess(num_inducing=COUNT + 2, task_dim=TASK_DIM, training_steps=3, batch_size=8)
     data = rows()
-    state = observe(policy, policy.init(named_key(0, "init"), ProblemSpec(DIM, ACTIONS)), data)
+    state = observe(policy, policy.init(named_key(0, "init"), SPEC), data)
 
     def contexts_at(steps: jax.Array) -> jax.Array:
         assert not jax.config.jax_enable_x64
         return data.contexts[steps]
 
-    history = History(jnp.int32(COUNT), data.actions, data.targets, contexts_at)
+    history = History(SPEC, jnp.int32(COUNT), data.actions, data.targets, contexts_at)
     state = jax.jit(lambda state: policy.refit(jax.random.key(1), state, history))(state)
     np.testing.assert_array_equal(state.fit.parameters.contexts[:COUNT], data.contexts)
     assert state.number == COUNT
@@ -286,6 +290,6 @@ def test_duplicated_contexts_and_constant_rewards_keep_working():
     _, state = seen_and_refitted(Rows(jnp.ones((COUNT, DIM)), jnp.zeros(COUNT, jnp.int32), jnp.ones(COUNT)))
     for leaf in jax.tree.leaves(state):
         assert jnp.isfinite(leaf).all()
-    values = jax.jit(POLICY.scores)(jax.random.key(2), state, jnp.ones(DIM))
+    values = jax.jit(POLICY.scores)(jax.random.key(2), state, Situation(jnp.ones(DIM), jnp.int32(0), SPEC))
     assert abs(values[0] - 1) < 0.1  # what action 0 always paid
     assert jnp.isfinite(values).all()

@@ -53,10 +53,10 @@ class Sums(Policy):
     def init(self, key, spec):
         return {"sum": jnp.float32(0), "rows": jnp.int32(0), "first": jnp.float32(0), "fit": jnp.float32(0)}
 
-    def act(self, key, state, context, step):
-        return jnp.int32(step % 2)
+    def act(self, key, state, situation):
+        return jnp.int32(situation.step % 2)
 
-    def update(self, key, state, context, action, reward):
+    def update(self, key, state, situation, action, reward):
         return {**state, "sum": state["sum"] + reward}
 
     def refit(self, key, state, history):
@@ -86,7 +86,7 @@ def test_rewards_by_id_in_any_order_teach_what_rewards_by_context_do(rows):
     assert [decision.action for decision in decisions] == actions
     assert [decision.name for decision in decisions] == [str(action) for action in actions]
     for place in (3, 8, 0, 5):
-        by_id.learn(decisions[place].id, rewards[place])
+        by_id.reward(decisions[place].id, rewards[place])
         by_context.learn(contexts[place], actions[place], reward=rewards[place])
     assert by_id.counts()["waiting"] == 5
     for mine, its in zip(jax.tree.leaves(by_id._state), jax.tree.leaves(by_context._state), strict=True):
@@ -98,13 +98,13 @@ def test_the_oldest_decision_is_dropped_and_a_reward_is_taken_once():
     first, second, third = (agent.decide([1.0]) for _ in range(3))
     for known_no_more in (first.id, "another", None, ["x"]):
         with pytest.raises(UnknownDecisionError, match="waits for a reward"):
-            agent.learn(known_no_more, 1.0)
-    assert agent.learn(third.id, 1.0)
+            agent.reward(known_no_more, 1.0)
+    assert agent.reward(third.id, 1.0)
     with pytest.raises(UnknownDecisionError):
-        agent.learn(third.id, 1.0)
+        agent.reward(third.id, 1.0)
     with pytest.raises(UsageError, match="finite"):
-        agent.learn(second.id, float("nan"))
-    assert agent.learn(second.id, reward=2.0)  # a bad reward does not use the decision up
+        agent.reward(second.id, float("nan"))
+    assert agent.reward(second.id, reward=2.0)  # a bad reward does not use the decision up
     assert float(agent._state["sum"]) == 3
     counts = agent.counts()
     assert (counts["waiting"], counts["dropped"], counts["unknown"], counts["observations"]) == (0, 1, 5, 2)
@@ -115,7 +115,7 @@ def test_decisions_wait_across_save_and_load(tmp_path):
     waiting = [agent.decide([number]) for number in range(3)]
     agent.save(tmp_path / "agent.npz")
     loaded = Agent.load(tmp_path / "agent.npz")
-    assert loaded.learn(waiting[1].id, 5.0)
+    assert loaded.reward(waiting[1].id, 5.0)
     assert loaded.decide([9.0]).id not in {decision.id for decision in waiting}
     assert float(loaded._state["sum"]) == 5
     assert loaded._pending.most == 3
@@ -130,9 +130,14 @@ def test_only_available_actions_are_taken():
         assert (decision.action, decision.propensity) == (1, 1.0)
 
 
-def test_a_policy_that_never_draws_what_is_available_takes_it_at_random():
+def test_a_policy_that_ignores_what_is_available_is_refused():
     agent = Agent(WarmUp(inner=Sums(), pulls=0), context_dim=1, num_actions=3)
-    assert agent.choose([0.0], available=[2]) == 2
+    with pytest.raises(
+        UsageError, match=r"chose action 0, which is not available: let `act` choose with situation\.best"
+    ):
+        agent.choose([0.0], available=[2])
+    assert agent.decisions == 0
+    assert agent.choose([0.0], available=[0, 2]) == 0
 
 
 # Histories
@@ -166,7 +171,7 @@ def test_rows_of_a_history_that_spoil_the_state_are_refused_alone(rows):
     assert agent.learn_many(contexts, actions, spoilt) == 49
     clean.learn_many(*(np.delete(part, 20, axis=0) for part in rows))
     assert agent.counts()["refused_updates"] == 1
-    np.testing.assert_allclose(agent._state.inner[0].mean, clean._state.inner[0].mean, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(agent._state[0].mean, clean._state[0].mean, rtol=1e-3, atol=1e-4)
 
 
 def test_a_history_counts_as_warm_up(rows):
@@ -332,7 +337,7 @@ def test_rows_in_and_names_out(shop, tmp_path):
         assert shop.choose(given) in {"plus", "basic"}
     decision = shop.decide({"age": None, "region": "mars", "new": 3}, available=["plus"])
     assert (decision.name, decision.propensity) == ("plus", 1.0)
-    assert shop.learn(decision.id, 1.0)
+    assert shop.reward(decision.id, 1.0)
     assert shop.learn(row, "basic", 0.0)
     assert set(shop.choose_many(pd.DataFrame([row, row]))) <= {"plus", "basic"}
     unusual = shop.counts()["encoder"]
@@ -375,7 +380,7 @@ def test_threads_share_an_agent_and_nothing_is_lost():
         taken = 0
         for number in range(calls):
             if number % 2:
-                taken += agent.learn(agent.decide([0.0], draws=1).id, 1.0)
+                taken += agent.reward(agent.decide([0.0], draws=1).id, 1.0)
             else:
                 taken += agent.learn([0.0], agent.choose([0.0]), 1.0)
         return taken
@@ -389,11 +394,12 @@ def test_threads_share_an_agent_and_nothing_is_lost():
 
 # Files of older versions
 
+FIXTURES = Path(__file__).parent / "fixtures"
+
 
 @pytest.mark.parametrize("name", ["LinFullPost", "NeuralLinear"])
-def test_files_of_format_1_are_read(name):
-    folder = Path(__file__).parent / "fixtures"
-    agent = Agent.load(folder / f"agent-format-1-{name}.npz")
+def test_files_of_format_3_are_read(name):
+    agent = Agent.load(FIXTURES / f"agent-format-3-{name}.npz")
     assert (agent.decisions, agent.observations) == (20, 20)
     draw = np.random.default_rng(0)
     contexts, rewards = draw.normal(size=(40, 3)), draw.normal(size=(40, 3))
@@ -401,4 +407,9 @@ def test_files_of_format_1_are_read(name):
     for step in range(20, 28):
         chosen.append(agent.choose(contexts[step]))
         agent.learn(contexts[step], chosen[-1], rewards[step, chosen[-1]])
-    assert chosen == json.loads((folder / "agent-format-1.json").read_text())[name][:8]
+    assert chosen == json.loads((FIXTURES / "agent-format-3.json").read_text())[name][:8]
+
+
+def test_a_file_of_format_1_is_refused_with_advice():
+    with pytest.raises(UsageError, match=r"in another format; learn its history anew with `learn_many`"):
+        Agent.load(FIXTURES / "agent-format-1-LinFullPost.npz")

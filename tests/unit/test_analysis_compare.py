@@ -118,11 +118,17 @@ def test_ranks_and_pairs_of_rewards_begin_with_the_largest():
     assert friedman(means)["p_value"] == pytest.approx(friedman(means.drop(columns="metric"))["p_value"])
 
 
-def test_stuck_trials_exceed_half_of_uniform(frame_of):
-    frame = frame_of({("Uniform", "x"): [90, 110], ("A", "x"): [1, 50, 51, 80]})
+def test_stuck_trials_gain_less_than_half_of_what_the_best_gains(frame_of):
+    frame = frame_of({("Uniform", "x"): [90, 110], ("A", "x"): [1, 50, 51, 80], ("B", "x"): [0, 0]})
     found = stuck_share(frame).set_index("policy")
-    assert found["share"].to_dict() == {"Uniform": 1.0, "A": 0.5}  # half itself is not stuck
-    assert found["trials"].to_dict() == {"Uniform": 2, "A": 4}
+    assert found["share"].to_dict() == {"Uniform": 1.0, "A": 0.5, "B": 0.0}  # the middle itself is not stuck
+    assert found["trials"].to_dict() == {"Uniform": 2, "A": 4, "B": 2}
+
+
+def test_no_trial_is_stuck_only_because_the_problem_is_hard(frame_of):
+    """Half of Uniform's regret would call every trial of every method stuck where the best has 75 % of it."""
+    frame = frame_of({("Uniform", "x"): [100, 100], ("A", "x"): [74, 76], ("B", "x"): [76, 90]})
+    assert stuck_share(frame).set_index("policy")["share"].to_dict() == {"Uniform": 1.0, "A": 0.0, "B": 0.5}
 
 
 def test_the_front_holds_what_nothing_beats():

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from showdown.analysis import SUMMARY
-from showdown.analysis.summary import summarise, summarise_commonest, time_taken
+from showdown.analysis.summary import summarise, summarise_best_fixed, time_taken
 from showdown.basics.errors import UsageError
-from showdown.metrics import COMMONEST
+from showdown.metrics import BEST_FIXED
 
 
 def row(summary: pd.DataFrame, policy: str, problem: str = "x") -> dict:
@@ -62,13 +62,13 @@ def test_rewards_are_never_relative(frame_of):
 
 def test_each_trial_counts_once_in_the_best_fixed_action(frame_of):
     frame = frame_of({("A", "x"): [1, 2, 3], ("B", "x"): [1, 2], ("B", "y"): [5]})
-    summary = summarise_commonest(frame, "reward")
-    assert set(summary["policy"]) == {COMMONEST}
+    summary = summarise_best_fixed(frame, "reward")
+    assert set(summary["policy"]) == {BEST_FIXED}
     # 900, 901 and 902 on x, whoever played; one trial on y
-    assert row(summary, COMMONEST, "x")["mean"] == 901
-    assert row(summary, COMMONEST, "x")["trials"] == 3
-    assert row(summary, COMMONEST, "y")["mean"] == 900
-    assert summarise_commonest(frame, "cumulative").empty
+    assert row(summary, BEST_FIXED, "x")["mean"] == 901
+    assert row(summary, BEST_FIXED, "x")["trials"] == 3
+    assert row(summary, BEST_FIXED, "y")["mean"] == 900
+    assert summarise_best_fixed(frame, "cumulative").empty
 
 
 def test_one_trial_has_no_standard_error(frame_of):

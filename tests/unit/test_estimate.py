@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from time import monotonic, sleep
 
 import pytest
 
@@ -13,8 +14,12 @@ from showdown.bench.estimate import estimate_seconds, longest_first
 from showdown.bench.plan import plan
 from showdown.bench.store import Store
 from showdown.bench.suite import Suite
+from showdown.config import config
 from showdown.policies import policies
+from showdown.policies.uniform import Uniform
+from showdown.protocol import work
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.work import Work, counted_work
 
 
 def planned(store: Store, *policies: str, horizon: int = 20_000):
@@ -133,3 +138,32 @@ def test_what_doubles(policy, size, factor):
 
     larger = {name: value * size.get(name, 1) for name, value in sizes.items()}
     assert operations(**larger) / operations(**sizes) == pytest.approx(factor, rel=0.01)
+
+
+@config
+class Waiting(Uniform):
+    """Takes a second to trace; raises where it may."""
+
+    raises: bool = False
+
+    def init(self, key, spec):
+        if self.raises:
+            raise ValueError
+        sleep(1)
+        return ()
+
+    def work(self, spec, horizon):
+        return counted_work(self, spec, horizon)
+
+
+@pytest.mark.parametrize("raises", [False, True])
+def test_an_estimate_waits_for_no_policy_and_fails_with_none(raises, monkeypatch):
+    """Tracing is once given up; from then on the policy is not traced again."""
+    monkeypatch.setattr(work, "COUNT_SECONDS", 0.05)
+    monkeypatch.setattr(work, "_slow", set())
+    policy = Waiting(raises=raises)
+    assert policy.work(ProblemSpec(2, 3), 100) == Work("linear", 100, 0)
+    monkeypatch.setattr(work, "COUNT_SECONDS", 600)
+    began = monotonic()
+    assert policy.work(ProblemSpec(2, 3), 200) == Work("linear", 200, 0)
+    assert monotonic() - began < 0.9

@@ -17,6 +17,7 @@ from showdown.policies.greedy_network import GreedyNetwork
 from showdown.posteriors import network
 from showdown.protocol.history import History
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Batch
 from showdown.tricks import fused_training
 
 SPEC = ProblemSpec(context_dim=5, num_actions=3)
@@ -34,12 +35,16 @@ def refit(policy: GreedyNetwork):
 
     def trials(contexts, rewards):
         def one(key, actions, rewards):
-            history = History(jnp.int32(40), actions, rewards, lambda steps: contexts[steps])
+            history = History(SPEC, jnp.int32(40), actions, rewards, lambda rows: contexts[rows])
             return policy.refit(key, policy.init(key, SPEC), history)
 
         return jax.vmap(one)(KEYS, ACTIONS, rewards)
 
     return jax.jit(trials, compiler_options=QUICKLY)
+
+
+def rows(size: int) -> Batch:
+    return Batch(jnp.zeros((size, SPEC.context_dim)), jnp.zeros(size, jnp.int32), jnp.zeros(size))
 
 
 def tf32(values):
@@ -131,16 +136,18 @@ def test_without_a_gpu_it_says_so():
 )
 def test_what_the_kernel_can_train(changed, possible, monkeypatch):
     policy = replace(POLICY, training_kernel="fused", **changed)
-    fit = jax.eval_shape(lambda key: policy.init(key, SPEC), KEYS[0])
+    fit, batch = jax.eval_shape(lambda key: policy.init(key, SPEC), KEYS[0]), rows(policy.batch_size)
     if possible:
-        assert policy.fuses(fit, policy.batch_size)
+        assert policy.fuses(fit, batch)
+        with pytest.raises(UsageError, match="two hidden layers"):
+            policy.fuses(fit, batch._replace(features=jnp.zeros((policy.batch_size, 2))))
     else:
         with pytest.raises(UsageError, match="two hidden layers"):
-            policy.fuses(fit, policy.batch_size)
-    assert not replace(policy, training_kernel="plain").fuses(fit, policy.batch_size)
+            policy.fuses(fit, batch)
+    assert not replace(policy, training_kernel="plain").fuses(fit, batch)
     for pays in (False, True):
         monkeypatch.setattr(fused_training, "pays", lambda pays=pays: pays)
-        assert replace(policy, training_kernel="auto").fuses(fit, policy.batch_size) == (pays and possible)
+        assert replace(policy, training_kernel="auto").fuses(fit, batch) == (pays and possible)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +180,7 @@ def test_it_is_taken_by_itself_on_the_gpus_it_was_measured_on(backend, capabilit
 def test_dropout_is_trained_by_the_plain_path():
     policy = Dropout(hidden_layers=(7, 6), training_kernel="fused")
     with pytest.raises(UsageError, match="dropout"):
-        policy.fuses(jax.eval_shape(lambda key: policy.init(key, SPEC), KEYS[0]), policy.batch_size)
+        policy.fuses(jax.eval_shape(lambda key: policy.init(key, SPEC), KEYS[0]), rows(policy.batch_size))
 
 
 def test_the_choice_is_no_part_of_the_identity_and_not_searched():

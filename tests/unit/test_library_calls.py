@@ -66,9 +66,12 @@ def test_agents_that_refit_at_the_same_time_do_not_wait_for_ever():
 class Factorising(Uniform):
     refit_every: int = 5
 
+    def init(self, key, spec):
+        return jnp.float32(0)
+
     def refit(self, key, state, history):
         factor = jnp.linalg.cholesky(jnp.eye(2) * (1 + (history.rewards**2).sum()))
-        return state._replace(num_actions=jnp.maximum(state.num_actions, factor[1, 0].astype(jnp.int32)))
+        return jnp.maximum(state, factor[1, 0])
 
 
 @config

@@ -14,19 +14,17 @@ from scipy.stats import binom
 from showdown.agent import Agent
 from showdown.basics.errors import UsageError
 from showdown.config import config, param
-from showdown.logged.act_probabilities import act_probabilities
 from showdown.logged.checks import log_messages, replay_messages, weight_messages
-from showdown.logged.estimators import direct_method, doubly_robust, effective_rows, ips, snips, weights
+from showdown.logged.estimators import direct_method, doubly_robust, effective_rows, fit_rewards, ips, snips, weights
 from showdown.logged.evaluate import evaluate, halves
-from showdown.logged.live_through import learn, replay
+from showdown.logged.live_through import learn, replay, replay_value, usable_rows
 from showdown.logged.log import Log
-from showdown.logged.replay_value import replay_value, usable_rows
-from showdown.logged.reward_model import fit_rewards
 from showdown.logged.simulated import Population
+from showdown.logged.targets import act_probabilities
 from showdown.policies import policies
 from showdown.protocol.keys import named_key
 from showdown.protocol.policy import Policy
-from showdown.testing.scripted import scripted
+from showdown.testing.trajectory import scripted
 
 ROWS, ACTIONS = 600, 3
 
@@ -64,10 +62,10 @@ class Tallying(Policy):
     def init(self, key, spec):
         return Tally(jnp.zeros(spec.num_actions), jnp.zeros(spec.num_actions), jnp.zeros(()))
 
-    def act(self, key, state, context, step):
+    def act(self, key, state, situation):
         return jax.random.randint(key, (), 0, state.live.shape[0])
 
-    def update(self, key, state, context, action, reward):
+    def update(self, key, state, situation, action, reward):
         return state._replace(live=state.live.at[action].add(reward))
 
     def refit(self, key, state, history):

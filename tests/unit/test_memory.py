@@ -195,7 +195,7 @@ class Roomy(Policy):
     def init(self, key, spec):
         return jnp.ones(3000)
 
-    def act(self, key, state, context, step):
+    def act(self, key, state, situation):
         return jnp.int32(0)
 
     def refit(self, key, state, history):

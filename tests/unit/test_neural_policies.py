@@ -16,6 +16,7 @@ from showdown.policies import policies
 from showdown.problems import problems
 from showdown.protocol.policy import History
 from showdown.protocol.problem import ProblemSpec
+from showdown.protocol.situation import Situation
 
 NEURAL = [name for name in policies.names() if "hidden_layers" in all_fields(policies.get(name))]
 
@@ -49,9 +50,9 @@ def test_settings_that_make_no_policy(name, message):
 
 def test_only_beliefs_about_features_move_between_refits():
     """The loop scores a whole block at once for all others."""
-    moving = [name for name in NEURAL if not policies.get(name).frozen]
+    moving = [name for name in NEURAL if not policies.get(name).learns_only_at_refits]
     kinds = {type(core(policies.get(name))).__name__ for name in moving}
-    assert kinds == {"NeuralLinear", "BeliefSampling", "Council"}
+    assert kinds == {"NeuralLinear", "BeliefSampling", "Council", "PredictorCouncil"}
 
 
 @pytest.mark.parametrize(
@@ -60,8 +61,10 @@ def test_only_beliefs_about_features_move_between_refits():
 def test_the_precision_asked_for_is_that_of_every_product(name):
     """In training, in adapting and in decisions: the network's products are TF32 on a GPU by default, and never are
     when asked for `highest`. The algebra of NeuralLinear is full float32 unless asked otherwise."""
-    spec, key, context = ProblemSpec(3, 4), jax.random.key(0), jnp.zeros(3)
-    history = History(jnp.int32(4), jnp.zeros(8, jnp.int32), jnp.zeros(8), lambda steps: jnp.zeros((len(steps), 3)))
+    spec, key = ProblemSpec(3, 4), jax.random.key(0)
+    situation = Situation(jnp.zeros(3), jnp.int32(40), spec)
+    past = jnp.zeros(8, jnp.int32), jnp.zeros(8)
+    history = History(spec, jnp.int32(4), *past, lambda rows: jnp.zeros((len(rows), 3)))
 
     def exactly(settings: str) -> list[list[bool]]:
         """For each product of a refit, and for each of a decision, whether it is exact."""
@@ -69,7 +72,7 @@ def test_the_precision_asked_for_is_that_of_every_product(name):
         state = policy.init(key, spec)
         programs = (
             jax.make_jaxpr(lambda state: policy.refit(key, state, history))(state),
-            jax.make_jaxpr(lambda state: policy.act(key, state, context, jnp.int32(40)))(state),
+            jax.make_jaxpr(lambda state: policy.act(key, state, situation))(state),
         )
         found = [re.findall(r"dot_general\[.*?\]\s", str(program), re.DOTALL) for program in programs]
         return [["HIGHEST" in product for product in each] for each in found]
@@ -105,7 +108,8 @@ def test_training_draws_only_from_steps_played():
     """Contexts beyond the filled part are NaN: one of them in a batch would poison the network."""
     policy = policies.get("RMS[hidden_layers=(3,),training_steps=4,batch_size=64]").inner
     contexts = jnp.where(jnp.arange(50)[:, None] < 20, 1.0, jnp.nan) * jnp.ones((50, 2))
-    history = History(jnp.int32(20), jnp.zeros(50, jnp.int32), jnp.ones(50), lambda steps: contexts[steps])
-    state = policy.init(jax.random.key(0), ProblemSpec(2, 2))
+    spec, past = ProblemSpec(2, 2), (jnp.zeros(50, jnp.int32), jnp.ones(50))
+    history = History(spec, jnp.int32(20), *past, lambda rows: contexts[rows])
+    state = policy.init(jax.random.key(0), spec)
     trained = policy.refit(jax.random.key(1), state, history)
     assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(trained))

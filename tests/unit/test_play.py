@@ -20,6 +20,7 @@ from showdown.policies import policies
 from showdown.policies.linear import LinearKnownNoise
 from showdown.problems import problems
 from showdown.protocol.policy import Policy
+from showdown.protocol.problem import Problem, ProblemSpec, Round
 
 WHEEL = replace(problems.get("wheel-0.5"), horizon=60)
 
@@ -49,10 +50,10 @@ class Fixed(Policy):
     def init(self, key, spec):
         return jnp.float32(1.0)
 
-    def act(self, key, state, context, step):
+    def act(self, key, state, situation):
         return jnp.where(jnp.isfinite(state), 1, -1).astype(jnp.int32)
 
-    def update(self, key, state, context, action, reward):
+    def update(self, key, state, situation, action, reward):
         return state * self.factor
 
     def diagnostics(self, state):
@@ -122,11 +123,34 @@ def test_threads_that_play_are_in_the_mode_of_their_caller(script, monkeypatch):
 def test_an_action_that_does_not_exist_is_the_policy_s_fault(script):
     @config
     class Wrong(Fixed):
-        def act(self, key, state, context, step):
+        def act(self, key, state, situation):
             return jnp.int32(2)
 
     with pytest.raises(UsageError, match="chose action 2 of a problem with 2 actions"):
         simulate(Wrong(), script(np.ones((8, 1)), np.tile([1.0, 0.0], (8, 1))), trials=2)
+
+
+@config
+class Closing(Problem):
+    """Two actions, of which the second is available in the first five steps only."""
+
+    horizon: int = 8
+
+    def spec(self, tables):
+        return ProblemSpec(1, 2)
+
+    def begin(self, key, tables):
+        return ()
+
+    def round(self, step, episode, tables):
+        available = jnp.array([True, False]) | (step < 5)
+        return Round(jnp.zeros(1), jnp.ones(2), jnp.ones(2), available)
+
+
+def test_an_action_that_is_not_available_is_the_policy_s_fault():
+    with pytest.raises(UsageError, match="chose action 1 at step 5, which is not available: let `act` choose with"):
+        simulate(Fixed(), Closing(), trials=2)
+    assert simulate(Fixed(), Closing(), trials=2, horizon=5).cumulative_expected.tolist() == [0, 0]
 
 
 def test_only_one_structure_is_played_together():

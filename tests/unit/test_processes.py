@@ -34,6 +34,7 @@ import jax.numpy as jnp
 from showdown.config import config
 from showdown.policies import policies
 from showdown.protocol.policy import Policy
+from showdown.protocol.work import Work
 
 
 @config
@@ -45,8 +46,11 @@ class Deadly(Policy):
             os._exit(3)
         os.kill(os.getpid(), signal.SIGKILL)
 
-    def act(self, key, state, context, step):
+    def act(self, key, state, situation):
         return jnp.int32(0)
+
+    def work(self, spec, horizon):  # or its programs would be counted, in this process
+        return Work("linear", horizon, 0)
 
 
 policies.add("Deadly", Deadly())
@@ -127,7 +131,7 @@ def test_what_cannot_be_handed_over_is_one_sentence(tmp_path):
         def init(self, key, spec):
             return ()
 
-        def act(self, key, state, context, step):
+        def act(self, key, state, situation):
             return jnp.int32(0)
 
     store = Store(tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import sys
 
 import numpy as np
 import pandas as pd
@@ -286,3 +287,30 @@ def test_a_new_file_is_a_new_format(tmp_path, monkeypatch):
     formats.formats.cache_clear()
     assert frame.written == "pairs"
     assert frame.table["a"].tolist() == [1, 2]
+
+
+def test_the_first_filled_sheet_of_a_workbook_is_read(tmp_path):
+    pytest.importorskip("openpyxl")
+    path = tmp_path / "customers.xlsx"
+    with pd.ExcelWriter(path) as book:
+        pd.DataFrame().to_excel(book, sheet_name="notes", index=False)
+        pd.DataFrame({"age": [31, 45], "bought": ["no", "yes"]}).to_excel(book, sheet_name="data", index=False)
+    found = read_table(path)
+    assert found.written == "Excel"
+    assert found.table.to_dict("list") == {"age": [31, 45], "bought": ["no", "yes"]}
+
+
+def test_a_workbook_without_its_library_says_what_to_install(tmp_path, monkeypatch):
+    pytest.importorskip("openpyxl")
+    path = tmp_path / "customers.xlsx"
+    pd.DataFrame({"age": [31, 45]}).to_excel(path, index=False)
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(UsageError, match=r"bandit-showdown\[excel\]"):
+        read_table(path)
+
+
+def test_a_damaged_workbook_is_refused_in_a_sentence(tmp_path):
+    path = tmp_path / "old.xls"
+    path.write_bytes(bytes.fromhex("d0cf11e0a1b11ae1") + b"x" * 600)
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_table(path)

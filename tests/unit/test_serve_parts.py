@@ -1,4 +1,4 @@
-"""Parts of the server that need no process: saving, waiting requests, metrics, and the file it starts from."""
+"""Parts of the server that need no process: saving, waiting calls, metrics, and the file it starts from."""
 
 from __future__ import annotations
 
@@ -7,21 +7,26 @@ import json
 import os
 
 import jax
+import numpy as np
 import pytest
 
-pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
+pytest.importorskip("uvicorn", reason="the extra 'serve' is not installed")
 
 from showdown.agent import Agent, compute_in_one_thread
+from showdown.agent.belief_health import dead_features
+from showdown.agent.together import DecideCall, LearnCall, RewardCall
 from showdown.basics.errors import UsageError
 from showdown.data.encode_counts import MOST_COLUMNS, REST, EncodeCounts
 from showdown.policies import policies
-from showdown.serve import bodies, metrics, wrong_body
-from showdown.serve.answers import LONGEST, BusyError, short
-from showdown.serve.limits import Limits
-from showdown.serve.open_agent import default_save, open_agent, policy_name
-from showdown.serve.quick import quick
+from showdown.policies.neural_linear import NeuralLinear
+from showdown.serve import bodies, metrics
+from showdown.serve.app import App
+from showdown.serve.http import LONGEST, BusyError, short
+from showdown.serve.protocol import RequestLimits
+from showdown.serve.run import alone_with, default_save, open_agent, policy_name
 from showdown.serve.service import Service
-from showdown.serve.strict_json import strict
+
+TOKEN = "a-token-for-tests-only"
 
 
 @pytest.fixture
@@ -31,7 +36,7 @@ def agent() -> Agent:
 
 def service(agent: Agent, path, **limits) -> tuple[Service, list[str]]:
     said: list[str] = []
-    return Service(agent, "Uniform", path, save_every=1000, limits=Limits(**limits), say=said.append), said
+    return Service(agent, "Uniform", path, save_every=1000, limits=RequestLimits(**limits), say=said.append), said
 
 
 def test_a_save_that_fails_is_said_and_the_next_one_works(agent, tmp_path):
@@ -39,18 +44,118 @@ def test_a_save_that_fails_is_said_and_the_next_one_works(agent, tmp_path):
     agent.decide([0.5])
     mine.save()
     assert "cannot write" in mine.not_saved
+    assert mine.trouble == mine.not_saved
     assert len(said) == 1
-    assert "showdown_failed_saves 1" in mine.metrics()
+    text = mine.metrics.text().decode()
+    assert "showdown_failed_saves 1.0" in text
+    assert "showdown_degraded 1.0" in text
     (tmp_path / "later").mkdir()
     mine.close()
     assert (mine.not_saved, Agent.load(mine.file).decisions) == ("", 1)
 
 
-def test_requests_beyond_those_that_may_wait_are_refused(agent, tmp_path):
+def test_calls_beyond_those_that_may_wait_are_refused(agent, tmp_path):
     mine, _ = service(agent, tmp_path / "agent.npz", waiting=0)
     with pytest.raises(BusyError, match="try again later"):
-        asyncio.run(mine.ask(agent.choose, [0.5]))
+        asyncio.run(mine.ask([DecideCall([0.5])]))
     mine.close()
+
+
+def test_calls_that_wait_together_are_answered_together(agent, tmp_path, monkeypatch):
+    mine, _ = service(agent, tmp_path / "agent.npz")
+    together = []
+    answer = agent.answer_together
+    monkeypatch.setattr(agent, "answer_together", lambda calls: together.append(len(calls)) or answer(calls))
+
+    async def ask() -> list:
+        with agent._lock:  # the first call cannot go on, so the others wait
+            asked = [asyncio.create_task(mine.ask([DecideCall([0.5])])) for _ in range(20)]
+            await asyncio.sleep(0.1)
+        return await asyncio.gather(*asked)
+
+    answers = asyncio.run(ask())
+    assert len({decision.id for (decision,) in answers}) == 20
+    assert len(together) <= 3
+    mine.close()
+
+
+def test_each_call_has_its_own_answer(agent):
+    first = agent.decide([0.5])
+    calls = [
+        DecideCall([0.5]),
+        RewardCall(first.id, 1.0),
+        RewardCall(first.id, 1.0),
+        DecideCall(["x"]),
+        LearnCall([0.5], 1, 0.5),
+        LearnCall([0.5], 7, 0.5),
+        RewardCall("unknown", 1.0),
+        DecideCall([0.25], [1]),
+    ]
+    answers = agent.answer_together(calls)
+    assert [type(answer).__name__ for answer in answers] == [
+        "Decision",
+        "bool",
+        "UnknownDecisionError",
+        "UsageError",
+        "bool",
+        "UsageError",
+        "UnknownDecisionError",
+        "Decision",
+    ]
+    assert answers[-1].action == 1
+    assert (agent.decisions, agent.observations) == (3, 2)
+
+
+def test_answers_together_are_those_of_single_calls():
+    contexts = np.random.default_rng(0).normal(size=(30, 2))
+    one, other = (Agent(policies.get("LinFullPost"), context_dim=2, num_actions=3) for _ in range(2))
+    for start in range(0, 30, 10):
+        part = contexts[start : start + 10]
+        single = [one.decide(context) for context in part]
+        made = other.answer_together([DecideCall(context) for context in part])
+        assert [each[1:] for each in single] == [each[1:] for each in made]
+        for decision in single:
+            one.reward(decision.id, decision.action)
+        assert all(other.answer_together([RewardCall(each.id, each.action) for each in made]))
+    for mine, its in zip(jax.tree.leaves(one._state), jax.tree.leaves(other._state), strict=True):
+        np.testing.assert_allclose(mine, its, rtol=1e-5, atol=1e-6)
+
+
+def test_a_law_that_is_not_finite_is_refused_and_takes_no_step(monkeypatch):
+    agent = Agent(policies.get("LinFullPost"), context_dim=2, num_actions=3)
+    for size in (1e20, 1e30):
+        with pytest.raises(UsageError, match="at most 1e\\+18"):
+            agent.decide([size, 0.0])
+    for number in range(9):
+        agent.decide([1.0, number])
+    decide = agent._decider.decide
+
+    def overflowing(contexts, masks, draws):
+        actions, ties, laws = decide(contexts, masks, draws)
+        return actions, ties, [law._replace(values=law.values * np.nan) for law in laws]
+
+    monkeypatch.setattr(agent._decider, "decide", overflowing)
+    with pytest.raises(UsageError, match="no finite law for this context"):
+        agent.decide([1.0, 0.0])
+    assert (agent.decisions, agent.counts()["refused_laws"], agent.counts()["waiting"]) == (9, 1, 9)
+
+
+def test_a_collapsed_network_is_counted():
+    agent = Agent(policies.get("NeuralLinear"), context_dim=2, num_actions=3)
+    for _ in range(9):  # the warm-up, in which actions have their turns
+        agent.decide([1.0, 0.5])
+    assert (agent.counts()["degenerate_laws"], agent.counts()["ties"], agent.dead_features()) == (0, 0, None)
+    agent.decide([1.0, 0.5])
+    assert agent.counts()["degenerate_laws"] == 0
+    fit = agent._state.inner.fit
+    dead = fit._replace(parameters=jax.tree.map(lambda leaf: -abs(leaf) - 1, fit.parameters))
+    agent._learner.state = agent._state._replace(inner=agent._state.inner._replace(fit=dead))
+    for _ in range(64):
+        assert agent.decide([1.0, 0.5]).action == 0  # the first, for ever
+    counts = agent.counts()
+    assert (counts["degenerate_laws"], counts["ties"]) == (64, 64)
+    assert agent.dead_features() == NeuralLinear().hidden_layers[-1]
+    assert dead_features(policies.get("Uniform"), (), np.ones((3, 2))) is None
 
 
 def test_a_saved_agent_is_gone_on_with_where_it_was_saved_last(agent, tmp_path):
@@ -59,10 +164,25 @@ def test_a_saved_agent_is_gone_on_with_where_it_was_saved_last(agent, tmp_path):
     assert default_save(first) == first
     agent.decide([0.5])
     agent.save(later)
-    opened = open_agent(first, later, journal=None, background=False, new={})
+    opened = open_agent(first, later, background=False, new={})
     assert (opened.decisions, policy_name(opened)) == (1, "Uniform")
     with pytest.raises(UsageError, match="cannot read"):
         default_save(tmp_path / "none.json")
+
+
+def test_a_file_is_served_once_and_a_lost_lock_is_noticed(agent, tmp_path):
+    path = tmp_path / "agent.npz"
+    agent.save(path)
+    (tmp_path / "link.npz").symlink_to(path)
+    with alone_with(path) as is_alone:
+        with pytest.raises(UsageError, match="another process serves"), alone_with(tmp_path / "link.npz"):
+            pass
+        mine = Service(agent, "", path, save_every=1000, limits=RequestLimits(), say=lambda _: None, is_alone=is_alone)
+        agent.decide([0.5])
+        (tmp_path / ".lock-agent.npz").unlink()
+        mine.save()
+        assert "another process may serve the same file" in mine.trouble
+        assert Agent.load(path).decisions == 0
 
 
 def test_what_comes_from_clients_is_bounded():
@@ -72,41 +192,55 @@ def test_what_comes_from_clients_is_bounded():
     assert len(counts.new_columns) == MOST_COLUMNS + 1
     assert counts.new_columns[REST] == 5
     assert len(short("a\n" * 10_000)) == LONGEST + 1
-    (line,) = [line for line in metrics.agent_lines({"encoder": {"missing": {'a"\n\\': 2}}}) if line[0] != "#"]
-    assert line == 'showdown_encoder_missing_total{column="a\\"\\n\\\\"} 2'
+    shown = metrics.ServerMetrics(lambda: metrics.of_agent({"encoder": {"missing": {'a"\n\\': 2}}})).text().decode()
+    assert 'showdown_encoder_missing_total{column="a\\"\\n\\\\"} 2.0' in shown.splitlines()
 
 
 def test_json_is_strict():
-    assert strict(b'{"a": [1, 2.5, null, "x"]}') == {"a": [1, 2.5, None, "x"]}
-    for bad in (b"NaN", b"[Infinity]", b"1e999", b"9" * 40, b"[" * 5000, b"{'a': 1}", b""):
-        with pytest.raises(json.JSONDecodeError):
-            strict(bad)
+    assert bodies.strict_json(b'{"a": [1, 2.5, null, "x", "\\ud83d\\ude00"]}') == {"a": [1, 2.5, None, "x", "😀"]}
+    bad = (
+        b"NaN",
+        b"[Infinity]",
+        b"1e999",
+        b"9" * 40,
+        b"[" * 5000,
+        b"{'a': 1}",
+        b"",
+        b'{"a": 1, "a": 1}',
+        b'["\\uD800"]',
+    )
+    for body in bad:
+        with pytest.raises(UsageError, match="not JSON that can be used"):
+            bodies.strict_json(body)
 
 
 def test_every_field_of_a_body_has_words_of_its_own():
     asked = (bodies.Choose, bodies.ChooseBatch, bodies.Learn, bodies.LearnBatch)
-    assert {name for kind in asked for name in kind.model_fields} <= wrong_body.WANTED.keys()
+    assert {name for kind in asked for name in kind.model_fields} <= bodies.WANTED.keys()
 
 
-def test_the_short_way_is_for_right_bodies_and_says_what_failed(caplog):
-    async def handle(told: bodies.Learn) -> bodies.Learned:
-        if told.reward < 0:
-            raise ZeroDivisionError
-        if told.reward > 1:
-            raise UsageError("too much")
-        return bodies.Learned(learned=True)
+def test_a_fault_of_the_program_is_logged_and_answered(agent, tmp_path, monkeypatch, caplog):
+    mine, _ = service(agent, tmp_path / "agent.npz")
+    monkeypatch.setattr(agent, "answer_together", lambda calls: 1 // 0)
+    sent = []
 
-    def answer(body: bytes):
-        made = asyncio.run(quick(bodies.Learn, handle)(body))
-        return made and (made.status_code, bytes(made.body))
+    async def ask() -> None:
+        async def receive():
+            return {"type": "http.request", "body": b'{"context": [0.5]}'}
 
-    assert answer(b'{"reward": 1.0}') == (200, b'{"learned":true}')
-    assert answer(b'{"reward": 2.0}') == (422, b'{"error":"too much"}')
-    assert answer(b'{"reward": "1"}') is answer(b'{"reward": NaN}') is answer(b"") is None
-    status, body = answer(b'{"reward": -1.0}')
-    assert status == 500
-    assert b"the server failed (ZeroDivisionError)" in body
+        async def send(message):
+            sent.append(message)
+
+        head = [(b"authorization", f"Bearer {TOKEN}".encode()), (b"content-type", b"application/json")]
+        scope = {"type": "http", "method": "POST", "path": "/choose", "headers": head}
+        await App(mine, TOKEN)(scope, receive, send)
+
+    asyncio.run(ask())
+    assert sent[0]["status"] == 500
+    assert json.loads(sent[1]["body"]) == {"error": "the server failed (ZeroDivisionError); its log says where"}
     assert "ZeroDivisionError" in caplog.text
+    monkeypatch.undo()
+    mine.close()
 
 
 def test_one_thread_is_asked_for_once(monkeypatch):

@@ -211,7 +211,7 @@ class Roomy(Policy):
     def init(self, key, spec):
         return jnp.float32(0.0)
 
-    def act(self, key, state, context, step):
+    def act(self, key, state, situation):
         return jnp.int32(0)
 
     def refit(self, key, state, history):
@@ -237,7 +237,7 @@ class Forgetful(Policy):
     def init(self, key, spec):
         return ()
 
-    def act(self, key, state, context, step):
+    def act(self, key, state, situation):
         return jnp.int32(1)
 
 
@@ -266,10 +266,10 @@ class Spoiled(Policy):
     def init(self, key, spec):
         return jnp.float32(1.0)
 
-    def act(self, key, state, context, step):
+    def act(self, key, state, situation):
         return jnp.int32(0)
 
-    def update(self, key, state, context, action, reward):
+    def update(self, key, state, situation, action, reward):
         return jnp.log(state - 0.5)  # -0.7, then not a number
 
 

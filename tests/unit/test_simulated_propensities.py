@@ -13,14 +13,13 @@ from showdown.play.prepared import prepare
 from showdown.play.simulate import simulate
 from showdown.policies import policies
 from showdown.protocol.policy import Policy
+from showdown.testing import scripted
 
 STEPS, DIM, ACTIONS = 21, 2, 3
 
 
 @pytest.fixture(name="problem", scope="module")
 def make_problem():
-    from showdown.testing import scripted
-
     draw = np.random.default_rng(0)
     return scripted(draw.normal(size=(STEPS, DIM)), draw.normal(size=(STEPS, ACTIONS)))
 
@@ -37,7 +36,7 @@ def test_they_are_those_of_an_agent_and_change_nothing(problem):
         actions, rewards, propensities = (array[1, step] for array in kept.decisions)
         assert decision.action == actions
         assert decision.propensity == pytest.approx(propensities, rel=1e-4)
-        agent.learn(decision.id, float(rewards))
+        agent.reward(decision.id, float(rewards))
     assert (kept.decisions.propensities[:, : 3 * ACTIONS] == 1).all()  # the warm-up
     assert (kept.decisions.propensities[:, 3 * ACTIONS :] < 1).all()
 
@@ -49,11 +48,8 @@ class Coins(Policy):
     def init(self, key, spec):
         return ()
 
-    def act(self, key, state, context, step):
+    def act(self, key, state, situation):
         return jax.random.bernoulli(key, 0.3).astype(jnp.int32)
-
-    def act_among(self, key, state, context, step, available):
-        return self.act(key, state, context, step)
 
 
 def test_a_policy_that_states_no_law_is_drawn_from(problem):

@@ -107,3 +107,54 @@ def test_a_table_that_only_looks_like_a_log_can_be_played(log):
     assert table(log, label="action", ignore="propensity").bandit_table().context_dim == 3
     assert table(log, label="z").bandit_table().actions == ("p", "q")  # the label is no part of the log
     assert log_played_as_labels(log, "action") == LogColumns("action", "reward", "propensity")
+
+
+def leaky(rows: int = 400) -> pd.DataFrame:
+    """Loans: `sub_grade` decides `grade` though it has five values for each, and `score` is what both were cut from."""
+    draw = np.random.default_rng(5)
+    score = draw.uniform(0, 35, rows)
+    return pd.DataFrame(
+        {
+            "amount": draw.normal(size=rows),
+            "score": score,
+            "sub_grade": [f"{'ABCDEFG'[int(value // 5)]}{int(value % 5) + 1}" for value in score],
+            "grade": ["ABCDEFG"[int(value // 5)] for value in score],
+        }
+    )
+
+
+def test_a_column_that_decides_the_label_without_being_equal_to_it():
+    """`sub_grade` gave 98.3 % right answers for `grade`, and no warning."""
+    found = warnings_of(leaky(), label="grade", ignore="score")
+    assert len(found) == 1
+    assert "'sub_grade' decides the label in 100.0% of the rows" in found[0]
+    found = warnings_of(leaky(2000), label="grade", ignore="sub_grade")
+    assert ["'score' decides the label" in warning for warning in found] == [True]
+    assert warnings_of(leaky(), label="grade", ignore="score+sub_grade") == ()
+
+
+def test_a_rare_class_is_no_leak():
+    draw = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"x": draw.normal(size=5000), "z": draw.choice(list("pqrs"), 5000), "y": draw.random(5000) < 0.004}
+    )
+    assert warnings_of(frame, label="y") == ()
+
+
+def test_numbers_that_name_rows_are_named(frame):
+    numbers = np.random.default_rng(1).permutation(10 * ROWS)[:ROWS]
+    (warning,) = warnings_of(frame.assign(customer=numbers), label="y")
+    assert "'customer' may name the rows" in warning
+    assert warnings_of(frame.assign(customer=numbers), label="y", ignore="customer") == ()
+    assert warnings_of(frame.assign(customer=numbers / 7), label="y") == ()  # a measurement
+
+
+@pytest.mark.parametrize("name", ["Unnamed: 0", "column_0", "index", ""])
+def test_a_reward_matrix_with_an_index_column_is_refused(frame, name):
+    """As pandas writes it, the index became an action without a word."""
+    matrix = pd.DataFrame({name: [0, 1, 2], "a": [1.0, 0, 0], "b": [0.0, 1, 1]})
+    with pytest.raises(UsageError, match="looks like a row number and would be an action"):
+        as_bandit_table(frame, label="y", reward_matrix=matrix)
+    named = matrix.assign(**{name: ["no", "yes", "maybe"]})
+    assert as_bandit_table(frame, label="y", reward_matrix=named).actions == ("a", "b")
+    assert as_bandit_table(frame, label="y", reward_matrix=matrix.rename(columns={name: "stay"})).actions[0] == "stay"

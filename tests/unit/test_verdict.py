@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from showdown.analysis.compare_problems import compare_with_best
 from showdown.analysis.compare_ranks import problems_needed, signed_rank
-from showdown.analysis.compare_trials import compare_with_best, difference, interval
+from showdown.analysis.compare_trials import difference, interval
 from showdown.analysis.head_to_head import head_to_head
 from showdown.analysis.judge import judge, verdict
 from showdown.analysis.ranks import coverage
@@ -44,7 +45,8 @@ def test_a_clear_winner_is_named_with_its_interval(drawn):
     assert [rival.policy for rival in found.rivals] == ["B"]  # Uniform is no rival
     assert verdict(drawn({("Uniform", "x"): 200, ("A", "x"): 100})).sure == "alone"
     assert [reference.policy for reference in found.references] == ["Uniform"]
-    assert found.sentence.startswith("A has the lowest cumulative regret on x (")
+    assert found.sentence.startswith("A has the lowest cumulative regret (")
+    assert found.lines[0].startswith("On x: A has the lowest cumulative regret (")
     assert "Uniform" not in found.sentence.replace("% of Uniform", "")
 
 
@@ -54,7 +56,7 @@ def test_false_claim_of_a_three_way_tie(drawn):
     assert sorted(found.ties) == ["A", "B", "C"]
     assert found.sure == "a tie"
     assert found.p_value > 0.05
-    assert found.sentence.startswith("No single winner on x: ")
+    assert found.lines[0].startswith("On x: no single winner: ")
     assert all(name in found.sentence for name in "ABC")
     assert "winner" not in found.sentence.removeprefix("No single winner")
 
@@ -78,8 +80,9 @@ def test_false_claim_of_the_best_mean_rank_at_p_028(drawn):
     assert found.test == "Friedman's test"
     assert found.p_value == pytest.approx(math.exp(-2.571 / 2), abs=0.001)
     assert set(found.tied) == {"B", "C"}
-    assert found.sentence.startswith("No single winner over 7 problems: A, ")
-    assert "p = 0.28" in found.sentence
+    assert found.sentence.startswith("No single winner: A, ")
+    assert "p = 0.28" in found.lines[1]
+    assert "the ranks show no difference between the methods" in found.lines[1]
 
 
 def test_many_problems_with_one_order_give_a_winner(drawn):
@@ -102,7 +105,7 @@ def test_the_test_over_problems_is_of_the_common_unit_where_there_is_one(drawn):
     """Ahead by a hair on nine problems and far behind on three is no win, though nine ranks of twelve are won."""
     means = {("Uniform", f"p{i}"): 1000 for i in range(12)} | {("A", f"p{i}"): 100 for i in range(12)}
     means |= {("B", f"p{i}"): 30 if i < 3 else 110 for i in range(12)}
-    found = verdict(drawn(means))
+    found = verdict(drawn(means)).new_problem
     assert (found.best, found.tied) == ("A", ("B",))
     assert found.p_value == pytest.approx(stats.wilcoxon([-70.0] * 3 + [10.0] * 9, method="asymptotic").pvalue, abs=0.1)
 
@@ -135,7 +138,7 @@ def test_too_few_problems_for_so_many_methods_is_said(drawn):
     means = {(f"M{number}", name): 100 + 10 * number for number in range(20) for name in ("x", "y", "z")}
     found = judge(drawn(means), {})
     assert len(found.tied) == 19
-    assert "3 problems cannot tell 20 methods apart by their ranks; 10 or more may" in found.warnings
+    assert "3 problems cannot tell 20 methods apart by their ranks; 10 or more may" in found.lines[1]
     assert [problems_needed(count) for count in (2, 10, 31)] == [6, 9, 11]
 
 
@@ -183,7 +186,7 @@ def test_one_trial_gives_no_best(frame_of):
     found = verdict(frame_of({("A", "x"): [1], ("B", "x"): [5]}))
     assert found.best is None
     assert found.ties == ()
-    assert found.sentence == "No verdict on x: a single trial gives no interval."
+    assert found.sentence == "No verdict: a single trial gives no interval."
 
 
 def test_time_gives_no_best(drawn):
@@ -225,7 +228,7 @@ def test_the_true_best_is_rarely_counted_as_behind():
     excluded = 0
     for _ in range(200):
         values = pd.DataFrame(generator.standard_normal((8, 10)), columns=list("ABCDEFGHIJ"))
-        _, others = compare_with_best(values, smaller_is_better=True)
+        _, others = compare_with_best([values], smaller_is_better=True)
         excluded += "A" in others and others["A"].told_apart
     assert excluded <= 10
 

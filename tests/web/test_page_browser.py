@@ -110,10 +110,10 @@ def test_the_largest_reward_comes_first_and_is_marked(page):
     assert page.locator("button.cell.best[aria-label^='Uniform']").count() == 0
     page.click('th[data-key="problem wheel-0.9"] button')
     assert rows(page)[0] == "LinFullPost"  # a heading that is pressed for the first time
-    assert page.locator("tfoot th").inner_text() == "always the commonest action"
+    assert page.locator("tfoot th").inner_text() == "always the best fixed action"
     assert page.locator("tfoot td").all_inner_texts()[-2].startswith("0.25")  # the last column is the time
     page.click("button.cell[aria-label^='BBB on wheel-0.5']")
-    assert "mean reward, always the commonest action" in page.locator("dialog[open]").inner_text()
+    assert "mean reward, always the best fixed action" in page.locator("dialog[open]").inner_text()
     page.keyboard.press("Escape")
     view(page, "heatmap")
     first, last = (

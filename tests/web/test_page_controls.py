@@ -49,7 +49,7 @@ def test_ties_with_the_best_are_marked(open_page, stored, tmp_path):
         assert page.locator("button.cell.best").count() == 1
         assert page.locator("button.cell.tied").count() == 1
         assert page.locator("button.cell.tied, button.cell.best").filter(has_text="160").count() == 0
-        assert "No single winner on linear" in page.inner_text("#verdict")
+        assert "On linear: no single winner" in page.inner_text("#verdict")
 
 
 def test_the_address_holds_the_state_and_back_undoes(page):

@@ -6,7 +6,7 @@
 
     agent = Agent.for_table(table("customers.csv", label="bought"), policies.get("LinFullPost"))
     decision = agent.decide({"age": 41, "region": "north", ...})  # id, action, name, propensity
-    agent.learn(decision.id, reward)  # when it is known
+    agent.reward(decision.id, reward)  # when it is known
 
 Choosing and learning alternate exactly as in the compiled loop, so an agent fed a trial's contexts and rewards plays
 the trial's actions. Rewards may also come late, in another order, or not at all. One lock guards every call, so threads
@@ -16,7 +16,8 @@ may share an agent. docs/deploy.md says how to run one in a service.
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -24,26 +25,26 @@ from typing import Any
 import jax
 import numpy as np
 
-from showdown.agent import check_call, checkpoint
+from showdown.agent import checkpoint, codec, programs, together
+from showdown.agent.belief_health import Watch, dead_features
 from showdown.agent.codec import Codec
 from showdown.agent.decider import Decider
-from showdown.agent.decision import Decision, Pending, Waiting
+from showdown.agent.decision import Decision, Pending, Probabilities
 from showdown.agent.journal import Journal
+from showdown.agent.journal_keeper import JournalKeeper
 from showdown.agent.learner import Learner, Refits
-from showdown.agent.propensity import Probabilities
 from showdown.agent.replay_buffer import Bound
+from showdown.agent.together import Answer, Call, DecideCall
 from showdown.basics.errors import UsageError
 from showdown.data.encoder import Encoder, HasTable
 from showdown.play.memory import check_state
 from showdown.protocol.keys import named_key
 from showdown.protocol.policy import Policy, State
-from showdown.protocol.problem import ProblemSpec
 
 DRAWS = 1000  # for a propensity that has no closed form
-_NOT_GIVEN: Any = object()
 
 
-class Agent:
+class Agent(AbstractContextManager):
     """A policy with its state, for one stream of decisions."""
 
     def __init__(
@@ -59,32 +60,38 @@ class Agent:
         history: Bound = None,
         remember: int = 10_000,
         journal: str | Path | None = None,
+        archive_journal: bool = False,
+        accept_loss: bool = False,
     ) -> None:
-        """`background` refits in a thread; `history` bounds what refits see; `remember` decisions wait for rewards."""
-        spec = _spec(context_dim, num_actions, encoder)
+        """`background` refits in a thread; `history` bounds what refits see; `remember` decisions wait for rewards.
+
+        `archive_journal` keeps segments of the journal that a save has made needless; `accept_loss` goes on where
+        records of it are damaged or gone, and says which in `notes`.
+        """
+        spec = codec.spec_of(context_dim, num_actions, encoder)
         policy.check()
         policy.check_problem(spec)
         check_state(policy, spec)
         self.policy, self.spec, self.encoder = policy, spec, encoder
         self._codec = Codec(spec, encoder)
-        self._lock = RLock()
+        self._lock, self._saving = RLock(), RLock()
         self._key = named_key(seed, "agent", "policy") if key is None else key
         self._learner = Learner(policy, spec, self._key, history, self._lock, background=background)
         self._decider = Decider(policy, spec, self._key, self._learner)
         self._pending = Pending(remember)
-        self._journal: Journal | None = None
-        self._last_record = 0
+        self._watch = Watch()
+        self._keeper = JournalKeeper()
         if journal is not None:
-            self._keep_journal(Path(journal))
+            self._keep_journal(Path(journal), archive=archive_journal, accept_loss=accept_loss)
 
     @classmethod
     def for_table(cls, problem: HasTable, policy: Policy, **options: Any) -> Agent:
-        """For rows of a table of yours: they are encoded as in the benchmark, and actions have names."""
+        """An agent for rows of a table of yours: they are encoded as in the benchmark, and actions have names."""
         return cls(policy, encoder=Encoder.for_problem(problem), **options)
 
     @classmethod
     def recommended(cls, path: str | Path, **options: Any) -> Agent:
-        """Of the policy and the table in the file that `showdown recommend` wrote, `recommendation/agent.json`."""
+        """An agent of the policy and the table in the file that `showdown recommend` wrote."""
         policy, encoder = checkpoint.recommended(Path(path))
         return cls(policy, encoder=encoder, **options)
 
@@ -93,28 +100,25 @@ class Agent:
     def choose(self, context: Any, *, available: Iterable[Any] | None = None) -> Any:
         """The action to take for a context: its number, or its name where the agent has an encoder.
 
-        `available` are the actions that may be taken; all by default. Raises DivergedError where the agent was loaded
-        from a file with a state that is not finite.
+        `available` are the actions that may be taken. Raises DivergedError where a loaded state is not finite.
         """
         vector, mask = self._codec.context(context), self._codec.mask(available)
         with self._lock:
             action = self._decider.act(vector, mask)
-            self._record({"decision": None, "action": action})
+            self._keeper.write({"decision": None, "action": action})
+            self._decider.clock.advance()
         return self._codec.name(action)
 
     def decide(self, context: Any, *, available: Iterable[Any] | None = None, draws: int = DRAWS) -> Decision:
-        """As `choose`, with an id for the reward and the propensity to log.
+        """What `choose` would take, with an id for the reward and a propensity to log, exact or from `draws` draws."""
+        (made,) = together.answer(self, [DecideCall(context, available)], draws)
+        if not isinstance(made, Decision):
+            raise made  # type: ignore[misc]
+        return made
 
-        A propensity without a closed form is the share of `draws` draws of the policy.
-        """
-        vector, mask = self._codec.context(context), self._codec.mask(available)
-        with self._lock:
-            chances = self._decider.probabilities(vector, mask, draws)
-            action = self._decider.act(vector, mask)
-            decision = Decision(self._pending.new_id(), action, str(self._codec.name(action)), *chances.taken(action))
-            self._pending.add(decision.id, Waiting(vector, action))
-            self._record({"decision": decision.id, "context": vector.tolist(), **_logged(decision)})
-        return decision
+    def answer_together(self, calls: Sequence[Call], *, draws: int = DRAWS) -> list[Answer]:
+        """Answer calls that wait at the same time, rewards first: each answer, or error, is in its call's place."""
+        return together.answer(self, calls, draws)
 
     def choose_many(self, contexts: Any) -> list[Any]:
         """What `choose` would take for each of these contexts, with nothing learned in between."""
@@ -123,38 +127,41 @@ class Agent:
             return []
         with self._lock:
             actions = self._decider.act_many(matrix)
-            self._record({"choices": len(actions)})
+            self._keeper.write({"choices": len(actions)})
+            self._decider.clock.advance(len(actions))
         return [self._codec.name(action) for action in actions]
 
     def probabilities(
         self, context: Any, *, available: Iterable[Any] | None = None, draws: int = DRAWS
     ) -> Probabilities:
-        """With what probability each action would be taken now, exact or from `draws` draws; decides nothing."""
+        """The probability with which each action would be taken now, exact or from `draws` draws; decides nothing."""
         vector, mask = self._codec.context(context), self._codec.mask(available)
         with self._lock:
             return self._decider.probabilities(vector, mask, draws)
 
     # Learning
 
-    def learn(self, context: Any, action: Any = _NOT_GIVEN, reward: Any = _NOT_GIVEN) -> bool:
-        """Take in what an action paid: `learn(context, action, reward)`, or `learn(decision.id, reward)`.
+    def reward(self, decision_id: str, reward: float) -> bool:
+        """Take in what a decision of `decide` paid; what comes back is that of `learn`.
 
-        False where this would leave a state that is not finite: it is then counted, and the agent stays as it was.
         Raises UnknownDecisionError, and counts it, for a decision that does not wait for a reward.
         """
-        if action is _NOT_GIVEN or reward is _NOT_GIVEN:
-            given = reward if action is _NOT_GIVEN else action
-            if given is _NOT_GIVEN:
-                raise UsageError("learn needs a decision's id and its reward, or a context, an action and a reward")
-            paid = check_call.reward_number(given)
-            with self._lock:
-                waiting = self._pending.take(context)
-                self._record({"decision": context, "reward": float(paid)})
-                return self._learner.learn(*waiting, paid)
-        vector, number = self._codec.context(context), self._codec.action(action)
-        paid = check_call.reward_number(reward)
+        paid = codec.reward_number(reward)
         with self._lock:
-            self._record({"context": vector.tolist(), "action": number, "reward": float(paid)})
+            waiting = self._pending.find(decision_id)
+            self._keeper.write({"decision": decision_id, "reward": float(paid)})
+            self._pending.remove(decision_id)
+            return self._learner.learn(*waiting, paid)
+
+    def learn(self, context: Any, action: Any, reward: float) -> bool:
+        """Take in what an action paid that `choose` or others took.
+
+        False where this would leave a state that is not finite: it is then counted, and the agent stays as it was.
+        """
+        vector, number = self._codec.context(context), self._codec.action(action)
+        paid = codec.reward_number(reward)
+        with self._lock:
+            self._keeper.write({"context": vector.tolist(), "action": number, "reward": float(paid)})
             return self._learner.learn(vector, number, paid)
 
     def learn_many(self, contexts: Any, actions: Any, rewards: Any, *, refits: Refits = 10) -> int:
@@ -167,12 +174,12 @@ class Agent:
             raise UsageError(f"refits must be a whole number of at least 1 or 'all', not {refits!r}")
         matrix = self._codec.contexts(contexts)
         numbers = self._codec.actions(actions, len(matrix))
-        paid = check_call.reward_vector(rewards, len(matrix))
+        paid = codec.reward_vector(rewards, len(matrix))
         if not len(matrix):
             return 0
         with self._lock:
             rows = {"contexts": matrix.tolist(), "actions": numbers.tolist(), "rewards": paid.tolist()}
-            self._record({"rows": rows, "refits": refits} if self._journal else {})
+            self._keeper.write({"rows": rows, "refits": refits})
             self._decider.clock.give(numbers)
             return self._learner.learn_many(matrix, numbers, paid, refits)
 
@@ -189,6 +196,16 @@ class Agent:
         return self._learner.observations
 
     @property
+    def trouble(self) -> str:
+        """Why the journal could not be written the last time; empty where it could."""
+        return self._keeper.trouble
+
+    @property
+    def notes(self) -> list[str]:
+        """What whoever starts the agent should read: what its journal has lost."""
+        return self._keeper.notes
+
+    @property
     def _state(self) -> State:
         return self._learner.state
 
@@ -202,6 +219,7 @@ class Agent:
                 "dropped": self._pending.dropped,
                 "unknown": self._pending.unknown,
                 **self._learner.tally._asdict(),
+                **self._watch.counts(),
                 **({"encoder": self._codec.counts.as_dict()} if self.encoder else {}),
             }
 
@@ -210,16 +228,22 @@ class Agent:
         with self._lock:
             return {name: np.asarray(value).tolist() for name, value in self.policy.diagnostics(self._state).items()}
 
-    def warm(self, *, rows: int = 0, draws: int = DRAWS) -> None:
-        """Compile all that `choose`, `decide` and `learn` need, and from now on larger refits ahead of their need.
+    def dead_features(self) -> int | None:
+        """How many learned features are zero for all of the last 64 contexts; None for a policy without such."""
+        with self._lock:
+            state, contexts = programs.copied(self._state), self._watch.recent
+        return dead_features(self.policy, state, contexts)
 
-        `rows` makes room for so many observations at once, so that nothing is compiled before they have come. What
-        exists by then is taken out of Python's garbage collection (`gc.freeze`): looking through all that compiling
-        leaves behind takes more than 100 ms, in the middle of a request.
+    def warm(self, *, rows: int = 0, draws: int = DRAWS, together_only: bool = False) -> None:
+        """Compile all that single calls need, and from now on larger refits ahead of their need.
+
+        `together_only` compiles only what `decide` and `answer_together` need. `rows` makes room for so many
+        observations, so that nothing is compiled before they have come. What exists by then is taken out of Python's
+        garbage collection, which would take more than 100 ms to look through it in the middle of a request.
         """
         with self._lock:
-            self._decider.warm(draws)
-            self._learner.warm(rows)
+            self._decider.warm(draws, choose=not together_only)
+            self._learner.warm(rows, single=not together_only)
         gc.collect()
         gc.freeze()
 
@@ -231,13 +255,7 @@ class Agent:
         """Wait for the background and close the journal. The agent goes on without one."""
         self._learner.background.close()
         with self._lock:
-            if self._journal is not None:
-                self._last_record = self._journal.last
-                self._journal.close()
-                self._journal = None
-
-    def __enter__(self) -> Agent:
-        return self
+            self._keeper.close()
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -245,45 +263,36 @@ class Agent:
     # Keeping it
 
     def save(self, path: str | Path) -> None:
-        """Write everything to one file, whole or not at all."""
-        with self._lock:
-            stored = checkpoint.pack(self)
-        checkpoint.write(Path(path), stored)
+        """Write everything to one file, whole or not at all; the journal then begins a new segment.
+
+        Other calls go on meanwhile: they wait only while the state is copied.
+        """
+        with self._saving:
+            with self._lock:
+                stored, position = checkpoint.pack(self), self._keeper.position
+            checkpoint.write(Path(path), stored)
+            self._keeper.cut(position, self._lock)
 
     @classmethod
-    def load(cls, path: str | Path, *, background: bool = False, journal: str | Path | None = None) -> Agent:
-        """The agent that `save` wrote; raises UsageError, in one sentence, for a file that holds none.
+    def load(
+        cls,
+        path: str | Path,
+        *,
+        background: bool = False,
+        journal: str | Path | None = None,
+        archive_journal: bool = False,
+        accept_loss: bool = False,
+    ) -> Agent:
+        """The agent that `save` wrote, after what its journal holds; raises UsageError for a file that holds none."""
+        agent = checkpoint.unpack(cls, Path(path), background=background)
+        if journal is not None:
+            agent._keep_journal(Path(journal), archive=archive_journal, accept_loss=accept_loss)
+        return agent
 
-        With a journal, what it holds after the save is done again and the journal is continued.
-        """
-        return checkpoint.unpack(cls, Path(path), background=background, journal=journal)
-
-    def _record(self, record: dict[str, Any]) -> None:
-        if self._journal is not None:
-            self._journal.write(record)
-
-    def _keep_journal(self, path: Path) -> None:
+    def _keep_journal(self, path: Path, *, archive: bool, accept_loss: bool) -> None:
         """Do again what the journal holds, then continue it."""
-        journal = Journal(path, self.policy, self.spec, self._last_record)
+        options = {"archive": archive, "accept_loss": accept_loss}
+        journal = Journal(path, self.policy, self.spec, self._keeper.last, **options)
         checkpoint.redo(self, journal)
         self._learner.background.wait()
-        journal.last += len(journal.records)
-        journal.records = []
-        self._journal = journal
-
-
-def _spec(context_dim: int | None, num_actions: int | None, encoder: Encoder | None) -> ProblemSpec:
-    if encoder is not None:
-        spec = ProblemSpec(encoder.context_dim, len(encoder.action_names))
-        if context_dim not in (None, spec.context_dim) or num_actions not in (None, spec.num_actions):
-            raise UsageError(f"the encoder makes {spec.context_dim} features and has {spec.num_actions} actions")
-        return spec
-    if context_dim is None or num_actions is None:
-        raise UsageError("an agent needs context_dim and num_actions, or an encoder that knows them")
-    if context_dim < 1 or num_actions < 2:
-        raise UsageError(f"an agent needs a context and a choice, not {context_dim} features, {num_actions} actions")
-    return ProblemSpec(context_dim, num_actions)
-
-
-def _logged(decision: Decision) -> dict[str, Any]:
-    return {"action": decision.action, "propensity": decision.propensity}
+        self._keeper.attach(journal)

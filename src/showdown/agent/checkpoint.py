@@ -6,28 +6,32 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import jax
 import numpy as np
 
 from showdown.agent import checkpoint_file, programs
 from showdown.agent.decision import Waiting
-from showdown.agent.journal import Journal, damaged
+from showdown.agent.journal import Journal
+from showdown.agent.journal_format import JournalLossError, JournalRecord
 from showdown.agent.learner import Tally
 from showdown.basics.errors import UsageError
 from showdown.basics.files import read_plain
 from showdown.config import from_json
 from showdown.data.encode_counts import EncodeCounts
 from showdown.data.encoder import Encoder
-from showdown.protocol.policy import Policy, all_finite
+from showdown.protocol.policy import Policy
 
 if TYPE_CHECKING:
     from showdown.agent.agent import Agent
 
 write = checkpoint_file.write
+EXPECTED = (KeyError, TypeError, ValueError, OverflowError, UsageError)  # of a record that makes no sense
+AT_ONCE = 1024  # rewards of a journal that are learned together
 MOST_BYTES = 1 << 28  # of a recommendation: an encoder with many categories
 
 
 def pack(agent: Agent) -> checkpoint_file.Saved:
-    """With the agent's lock held; what is packed does not change afterwards."""
+    """All that the agent is made of, at this moment; the caller holds its lock."""
     learner, clock, pending = agent._learner, agent._decider.clock, agent._pending
     rows = learner.history.rows()
     waiting = dict(pending.items())
@@ -42,14 +46,15 @@ def pack(agent: Agent) -> checkpoint_file.Saved:
         contexts=rows.contexts[: rows.filled],
         actions=rows.actions[: rows.filled],
         rewards=rows.rewards[: rows.filled],
-        service=checkpoint_file.Service(
+        service=checkpoint_file.SavedCounts(
             seen=learner.history.seen,
             **learner.tally._asdict(),
             given=clock.given,
             dropped=pending.dropped,
             unknown=pending.unknown,
-            last_record=agent._last_record if agent._journal is None else agent._journal.last,
+            last_record=agent._keeper.last[0],
         ),
+        last_check=agent._keeper.last[1],
         bound=learner.history.bound,
         owed=None if clock.owed is None else list(clock.owed),
         remember=pending.most,
@@ -61,11 +66,13 @@ def pack(agent: Agent) -> checkpoint_file.Saved:
     )
 
 
-def unpack(kind: type[Agent], path: Path, *, background: bool, journal: str | Path | None) -> Agent:
+def unpack(kind: type[Agent], path: Path, *, background: bool) -> Agent:
+    """The agent of a file, before anything that its journal holds."""
     stored = checkpoint_file.read(path)
     agent = kind(
         stored.policy,
-        **stored.spec._asdict(),
+        context_dim=stored.spec.context_dim,
+        num_actions=stored.spec.num_actions,
         key=stored.key,
         encoder=stored.encoder,
         background=background,
@@ -77,16 +84,15 @@ def unpack(kind: type[Agent], path: Path, *, background: bool, journal: str | Pa
     learner.restore(
         stored.state, stored.observations, Tally(**{name: getattr(service, name) for name in Tally._fields})
     )
-    agent._decider.usable = bool(all_finite(stored.state))
+    leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(stored.state)]  # not in JAX, which would compile for each
+    agent._decider.usable = all(np.isfinite(leaf).all() for leaf in leaves if leaf.dtype.kind == "f")
     clock.decisions, clock.given, clock.owed = stored.decisions, service.given, stored.owed
     pending.dropped, pending.unknown = service.dropped, service.unknown
     decisions = zip(stored.waiting_contexts, stored.waiting_actions.tolist(), strict=True)
     for id, decision in zip(stored.waiting, decisions, strict=True):
         pending.add(id, Waiting(*decision))
     agent._codec.counts = stored.encode_counts
-    agent._last_record = service.last_record
-    if journal is not None:
-        agent._keep_journal(Path(journal))
+    agent._keeper.last = service.last_record, stored.last_check
     return agent
 
 
@@ -106,17 +112,53 @@ def recommended(path: Path) -> tuple[Policy, Encoder]:
 
 
 def redo(agent: Agent, journal: Journal) -> None:
-    """Do again what the records of a journal stand for."""
-    for record in journal.records:
-        try:
-            _redo(agent, record.content)
-        except (KeyError, TypeError, ValueError, OverflowError, UsageError) as error:
-            journal.close()  # so that it can be opened again once it is mended, while somebody holds the error
-            why = f"cannot be done again ({error if isinstance(error, UsageError) else type(error).__name__})"
-            raise damaged(journal.path, record.line, why) from None
+    """Do again what the records of a journal stand for, one at a time; rewards that follow each other in few calls."""
+    rewards: list[tuple[np.ndarray, int, np.float32]] = []
+    record = None
+    try:
+        for record in journal.replay():
+            if "rows" in record.content or len(rewards) == AT_ONCE:
+                _learn(agent, rewards)
+            if "reward" in record.content:
+                rewards.append(_reward(agent, record.content))
+            else:
+                _redo(agent, record.content)
+        _learn(agent, rewards)
+    except BaseException as error:
+        journal.close()  # so that it can be opened again once it is mended, while somebody holds the error
+        if record is None or isinstance(error, JournalLossError) or not isinstance(error, EXPECTED):
+            raise
+        raise _not_done_again(journal, record, error) from None
+
+
+def _not_done_again(journal: Journal, record: JournalRecord, error: BaseException) -> UsageError:
+    why = str(error) if isinstance(error, UsageError) else type(error).__name__
+    return UsageError(
+        f"line {record.line} of the journal {journal.path} cannot be done again ({why}): move the journal away, which "
+        "loses what came after the agent was saved"
+    )
+
+
+def _reward(agent: Agent, record: dict[str, Any]) -> tuple[np.ndarray, int, np.float32]:
+    """What a record says was learned."""
+    if "decision" in record:
+        waiting = agent._pending.find(record["decision"])
+        agent._pending.remove(record["decision"])
+    else:
+        waiting = Waiting(np.array(record["context"], np.float32), record["action"])
+    return waiting.context, waiting.action, np.float32(record["reward"])
+
+
+def _learn(agent: Agent, rewards: list[tuple[np.ndarray, int, np.float32]]) -> None:
+    """Learn what was collected, and forget it."""
+    if rewards:
+        contexts, actions, paid = zip(*rewards, strict=True)
+        agent._learner.learn_rows(np.stack(contexts), np.array(actions, np.int32), np.array(paid, np.float32))
+        rewards.clear()
 
 
 def _redo(agent: Agent, record: dict[str, Any]) -> None:
+    """Do what a record without a reward stands for."""
     if "rows" in record:
         rows = record["rows"]
         contexts, rewards = (np.array(rows[name], np.float32) for name in ("contexts", "rewards"))
@@ -125,12 +167,6 @@ def _redo(agent: Agent, record: dict[str, Any]) -> None:
         agent._learner.learn_many(contexts, actions, rewards, record["refits"])
     elif "choices" in record:
         agent._decider.clock.advance(record["choices"])
-    elif "reward" in record:
-        if "decision" in record:
-            waiting = agent._pending.take(record["decision"])
-        else:
-            waiting = Waiting(np.array(record["context"], np.float32), record["action"])
-        agent._learner.learn(*waiting, np.float32(record["reward"]))
     else:
         agent._decider.clock.advance()
         if record["decision"] is not None:

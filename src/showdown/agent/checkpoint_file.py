@@ -1,7 +1,6 @@
 """The file of a saved agent: one NumPy archive, written whole or not at all, and checked in every part when read.
 
 A file may have been edited, cut short or written by another version. Whatever is wrong with it is said in one sentence.
-Format 1 had the fields up to `rewards`; it is still read.
 """
 
 from __future__ import annotations
@@ -24,17 +23,18 @@ from showdown.config import from_json, to_json
 from showdown.data.encode_counts import EncodeCounts
 from showdown.data.encoder import Encoder
 from showdown.play.memory import check_state
-from showdown.play.prepared import LONGEST
 from showdown.protocol.policy import Policy, State
 from showdown.protocol.problem import ProblemSpec
 from showdown.tricks.threefry import key_of
 
 FORMAT = 3  # 3: the state of a wrapped policy is that of the policy alone, and a spec has `action_dim`
+LARGEST_COUNT = (1 << 63) - 1
+LARGEST_SIZE = (1 << 31) - 1  # of an array, as XLA counts
 _BOUNDS: dict[str, type[Window] | type[Reservoir]] = {"window": Window, "reservoir": Reservoir}
 
 
 @dataclass(frozen=True)
-class Service:
+class SavedCounts:
     """What an agent counts and remembers besides what it has learned."""
 
     seen: int = 0  # rows ever given to the history
@@ -63,7 +63,8 @@ class Saved:
     rewards: np.ndarray  # (kept,)
     waiting_contexts: np.ndarray  # (waiting, context_dim) of decisions that wait for their reward
     waiting_actions: np.ndarray  # (waiting,)
-    service: Service = Service()
+    service: SavedCounts = SavedCounts()
+    last_check: str = ""  # of the journal's last record
     bound: Bound = None  # of the history
     owed: list[int] | None = None  # warm-up steps still to play
     remember: int = 10_000  # decisions that may wait for their reward
@@ -80,6 +81,7 @@ def write(path: Path, saved: Saved) -> None:
         "decisions": saved.decisions,
         "observations": saved.observations,
         "service": asdict(saved.service),
+        "last_check": saved.last_check,
         "bound": None if saved.bound is None else {type(saved.bound).__name__.lower(): saved.bound.rows},
         "owed": saved.owed,
         "remember": saved.remember,
@@ -99,7 +101,7 @@ def write(path: Path, saved: Saved) -> None:
     for number, leaf in enumerate(jax.tree.leaves(saved.state)):
         arrays[f"state{number}"] = np.asarray(leaf)
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    np.savez(buffer, allow_pickle=False, **arrays)  # floats hardly get smaller, and compressing takes a core for long
     try:
         write_atomically(path, lambda temporary: Path(temporary).write_bytes(buffer.getvalue()))
     except OSError as error:
@@ -127,13 +129,25 @@ def read(path: Path) -> Saved:
         raise UsageError(f"{path} holds no agent that can be used: {error}") from None
 
 
+def policy_of(path: Path) -> Policy:
+    """The policy of a saved agent, before anything is computed; raises UsageError for a file that holds none."""
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            about = json.loads(stored["about"].tobytes())
+    except Exception as error:
+        raise UsageError(f"{path} does not hold a saved agent ({type(error).__name__})") from None
+    return _policy(about.get("policy"))
+
+
 def _checked(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Saved:
     policy = _policy(about.get("policy"))
     sizes = about.get("spec")
     if not isinstance(sizes, dict) or sizes.keys() != set(ProblemSpec._fields):
         raise UsageError(f"its spec must give {' and '.join(ProblemSpec._fields)}")
     least = {"context_dim": 1, "num_actions": 2, "action_dim": 0}
-    spec = ProblemSpec(**{name: _count(sizes, name, least[name]) for name in ProblemSpec._fields})
+    spec = ProblemSpec(**{name: _count(sizes, name, least[name], LARGEST_SIZE) for name in ProblemSpec._fields})
+    if spec.action_dim:
+        raise UsageError(f"its actions have {spec.action_dim} features, which an agent does not see")
     decisions, observations = (_count(about, name, 0) for name in ("decisions", "observations"))
     more = _service(about, arrays, spec, observations if policy.refit_every else 0)
     service, bound = more["service"], more["bound"]
@@ -163,9 +177,9 @@ def _checked(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Saved:
 def _service(about: dict[str, Any], arrays: dict[str, np.ndarray], spec: ProblemSpec, seen: int) -> dict[str, Any]:
     """What belongs to a service, by field. `seen` is how many rows the history must have been given."""
     counts = about.get("service")
-    if not isinstance(counts, dict) or counts.keys() != {each.name for each in fields(Service)}:
+    if not isinstance(counts, dict) or counts.keys() != {each.name for each in fields(SavedCounts)}:
         raise UsageError("its counts are not those of an agent")
-    service = Service(**{name: _count(counts, name, 0) for name in counts})
+    service = SavedCounts(**{name: _count(counts, name, 0) for name in counts})
     if service.seen != seen or service.forgotten_rows > seen:
         raise UsageError(f"its history was given {service.seen} rows, and {seen} were observed")
     owed, waiting = about.get("owed"), about.get("waiting")
@@ -176,6 +190,7 @@ def _service(about: dict[str, Any], arrays: dict[str, np.ndarray], spec: Problem
     encoder = about.get("encoder")
     return {
         "service": service,
+        "last_check": _last_check(about.get("last_check", "")),  # new in this format, like the counts of encoders
         "bound": _bound(about.get("bound")),
         "owed": owed,
         "remember": _count(about, "remember", 1),
@@ -185,6 +200,12 @@ def _service(about: dict[str, Any], arrays: dict[str, np.ndarray], spec: Problem
         "encoder": None if encoder is None else _encoder(encoder, spec),
         "encode_counts": EncodeCounts.from_dict(about.get("encode_counts")),
     }
+
+
+def _last_check(value: Any) -> str:
+    if not isinstance(value, str) or len(value) not in (0, 16) or not value.isascii():
+        raise UsageError("the check of the journal's last record must be 16 characters")
+    return value
 
 
 def _are(items: Any, kind: type) -> bool:
@@ -222,10 +243,10 @@ def _policy(data: Any) -> Policy:
     return policy
 
 
-def _count(data: dict[str, Any], name: str, least: int) -> int:
+def _count(data: dict[str, Any], name: str, least: int, most: int = LARGEST_COUNT) -> int:
     value = data.get(name)
-    if type(value) is not int or not least <= value <= LONGEST:
-        raise UsageError(f"{name} must be a whole number from {least} to {LONGEST}, not {str(value)[:40]}")
+    if type(value) is not int or not least <= value <= most:
+        raise UsageError(f"{name} must be a whole number from {least} to {most}, not {str(value)[:40]}")
     return value
 
 

@@ -1,25 +1,64 @@
-"""Decisions that wait for their reward: each has an id, and only so many are remembered."""
+"""Decisions: with what probability an action is taken, and which decisions wait for their reward."""
 
 from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from showdown.basics.errors import UsageError
 
+SMALLEST = 1e-12  # of a propensity: one that was integrated may be too small for its float32
+TOLERANCE = 1e-3  # of the sum of a law
+
 
 class UnknownDecisionError(UsageError):
     """A reward for a decision that no longer waits for one."""
 
 
+class Probabilities(NamedTuple):
+    values: np.ndarray  # (num_actions,) of each action, in the order of the actions
+    errors: np.ndarray  # (num_actions,) standard errors; 0 where they are exact
+    draws: int  # of the policy that they are estimated from; 0 where they are exact
+
+    @classmethod
+    def of(cls, values: np.ndarray, draws: int) -> Probabilities:
+        """The error is the deviation of Beta(1 + times, 1 + draws − times): it is not 0 for what was never drawn."""
+        if not draws:
+            return cls(values, np.zeros_like(values), 0)
+        times = values * draws
+        errors = np.sqrt((1 + times) * (1 + draws - times) / (draws + 3)) / (draws + 2)
+        return cls(values, errors, draws)
+
+    @property
+    def sums_to_one(self) -> bool:
+        """Whether these are probabilities: a belief whose numbers overflow has none."""
+        return bool(abs(self.values.sum() - 1) < TOLERANCE)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether a stated law gives one of several actions everything."""
+        return not self.draws and bool(self.values.max() >= 1)
+
+    def taken(self, action: int) -> tuple[float, float]:
+        """The propensity of an action that was taken, and its error.
+
+        The action itself counts as one more draw, so that the propensity of what happened is never 0; nor is one that
+        was integrated and is too small for its float32.
+        """
+        value = max(float(self.values[action]), SMALLEST if not self.draws else 0.0)
+        if self.draws:
+            value = (1 + value * self.draws) / (1 + self.draws)
+        return value, float(self.errors[action])
+
+
 class Decision(NamedTuple):
     """What was decided, with what is worth logging about it."""
 
-    id: str  # to give to `learn` with the reward
+    id: str  # to give to `reward`
     action: int
     name: str  # of the action; its number as text where the agent has no encoder
     propensity: float  # the probability with which the policy takes this action here
@@ -63,16 +102,22 @@ class Pending:
             self._waiting.popitem(last=False)
             self.dropped += 1
 
-    def take(self, id: Any) -> Waiting:
-        """Raises UnknownDecisionError for one that is not waiting, and counts it."""
+    def find(self, id: Any, but: Container[str] = ()) -> Waiting:
+        """The decision that waits under this id; raises UnknownDecisionError, and counts it, where there is none."""
         try:
-            return self._waiting.pop(id)
+            if id not in but:
+                return self._waiting[id]
+            self.unknown += 1
         except (KeyError, TypeError):
             self.unknown += 1
         raise UnknownDecisionError(
             f"no decision {str(id)[:60]!r} waits for a reward: it is not one of this agent's, it has had its reward, "
             f"or it was dropped as one of the oldest (at most {self.most} are remembered)"
         )
+
+    def remove(self, id: str) -> None:
+        """Take out a decision that has had its reward."""
+        del self._waiting[id]
 
     def items(self) -> Iterable[tuple[str, Waiting]]:
         return self._waiting.items()

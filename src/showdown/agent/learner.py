@@ -6,14 +6,17 @@ Nothing here locks: the agent calls it with its lock held.
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import jax
 import numpy as np
 
-from showdown.agent import programs
+from showdown.agent import batch_programs, programs
 from showdown.agent.background import Background, Fitted, Observation
+from showdown.agent.batch_programs import ROOM
 from showdown.agent.replay_buffer import Bound, ReplayBuffer, Rows
+from showdown.agent.step_counter import as_int32
 from showdown.play import block
 from showdown.protocol.policy import Policy, State
 from showdown.protocol.problem import ProblemSpec
@@ -44,8 +47,6 @@ class Learner:
         background: bool,
     ) -> None:
         self.policy, self.spec, self.key = policy, spec, key
-        # a policy may start two parts of its state with one array; only distinct ones can be given to an update
-        self.state: State = programs.copied(block.init(policy, key, spec))
         self.observations = 0
         self.tally = Tally()
         seed = int(np.asarray(jax.random.key_data(key)).astype(np.uint64) @ np.array([1, 1 << 32], np.uint64))
@@ -55,19 +56,66 @@ class Learner:
         self.background = Background(self._fit, self._catch_up, self._swap, lock)
         self._behind_the_scenes = background
 
+    @cached_property
+    def state(self) -> State:
+        """The state before anything was learned, until it is set: an agent that is loaded never makes one."""
+        # a policy may start two parts of its state with one array; only distinct ones can be given to an update
+        return programs.copied(block.init(self.policy, self.key, self.spec))
+
     def learn(self, context: np.ndarray, action: int, reward: np.float32, *, wait: bool = False) -> bool:
         """Whether it was taken in; an update that would leave a state that is not finite is not."""
-        seen = Observation(context, np.int32(action), reward, np.int32(self.observations))
+        seen = Observation(context, np.int32(action), reward, as_int32(self.observations))
         if not self._update(seen):
             return False
         self.history.append(context, action, reward)
+        self._refit_if_due(wait=wait)
+        return True
+
+    def learn_rows(self, contexts: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> list[bool]:
+        """Take in rows as `learn` would, one after the other, in few calls; whether each was taken in."""
+        taken: list[bool] = []
+        while len(taken) < len(actions):
+            every = self.policy.refit_every
+            most = min(ROOM, every - self.observations % every) if every else ROOM
+            part = slice(len(taken), len(taken) + most)
+            taken += self._learn_at_once(contexts[part], actions[part], rewards[part])
+        return taken
+
+    def _learn_at_once(self, contexts: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> list[bool]:
+        """Take in rows among which no refit falls due, but perhaps after the last."""
+        count = len(actions)
+        if not self.policy.learns_only_at_refits:  # else an update changes nothing
+            first = as_int32(self.observations)
+            self.state, fine = self._update_rows(self.state, contexts, actions, rewards, first)
+            if not fine:  # find out which
+                rows = zip(contexts, actions.tolist(), rewards, strict=True)
+                return [self.learn(context, action, reward) for context, action, reward in rows]
+            if self.background.busy:
+                for place in range(count):
+                    row = contexts[place], actions[place], rewards[place]
+                    self.background.note(Observation(*row, as_int32(self.observations + place)))
+        self.observations += count
+        self.history.extend(contexts, actions, rewards)
+        self._refit_if_due(wait=False)
+        return [True] * count
+
+    def _update_rows(
+        self, state: State, contexts: np.ndarray, actions: np.ndarray, rewards: np.ndarray, first: np.int32
+    ) -> tuple[State, jax.Array]:
+        """The state after at most `ROOM` observations that follow each other; it gives `state` away."""
+        count = len(actions)
+        rows = np.zeros((ROOM, self.spec.context_dim), np.float32), np.zeros(ROOM, np.int32), np.zeros(ROOM, np.float32)
+        rows[0][:count], rows[1][:count], rows[2][:count] = contexts, actions, rewards
+        numbers = first, np.int32(count)
+        return batch_programs.update_rows(self.policy, self.key, state, Batch.at(*rows), *numbers, spec=self.spec)
+
+    def _refit_if_due(self, *, wait: bool) -> None:
         self._get_ready()
         if self.policy.refit_every and self.observations % self.policy.refit_every == 0:
             if wait or not self._behind_the_scenes:
                 self._refit_now(self.observations - 1)
             elif not self.background.busy:
                 self.background.start(programs.copied(self.state), self.history.rows(), self.observations - 1)
-        return True
 
     def _update(self, seen: Observation) -> bool:
         if not self.policy.learns_only_at_refits:  # else an update changes nothing
@@ -99,14 +147,13 @@ class Learner:
         count = len(actions)
         if not self.policy.learns_only_at_refits:
             room = ROWS_AT_ONCE - count
-            padded = Batch.at(
-                np.pad(contexts, ((0, room), (0, 0))), np.pad(actions, (0, room)), np.pad(rewards, (0, room))
-            )
-            numbers = np.int32(self.observations), np.int32(count)
+            flat = (0, room)
+            padded = Batch.at(np.pad(contexts, (flat, (0, 0))), np.pad(actions, flat), np.pad(rewards, flat))
+            numbers = as_int32(self.observations), np.int32(count)
             state, fine = programs.update_many(self.policy, self.key, self.state, padded, *numbers, spec=self.spec)
             if not fine:  # find out which rows
                 steps = zip(contexts, actions, rewards, strict=True)
-                taken = [self._update(Observation(*row, np.int32(self.observations))) for row in steps]
+                taken = [self._update(Observation(*row, as_int32(self.observations))) for row in steps]
                 self.history.extend(contexts[taken], actions[taken], rewards[taken])
                 return
             self.state = state
@@ -125,7 +172,7 @@ class Learner:
         return bool(fine)
 
     def _fit(self, state: State, rows: Rows, step: int) -> tuple[State, jax.Array]:
-        numbers = np.int32(rows.filled), np.int32(step)
+        numbers = np.int32(rows.filled), as_int32(step)
         return programs.refit(self.policy, self.key, state, Batch.at(*rows[:3]), *numbers, spec=self.spec)
 
     def _updated(self, state: State, seen: Observation) -> tuple[State, jax.Array]:
@@ -152,21 +199,28 @@ class Learner:
 
     def _catch_up(self, state: State, missed: list[Observation]) -> State:
         """A fitted state after what was observed while it was being fitted."""
-        for seen in missed:
-            state, _ = self._updated(state, seen)
+        for first in range(0, len(missed), ROOM):
+            part = missed[first : first + ROOM]
+            contexts, actions, rewards, steps = zip(*part, strict=True)
+            state, fine = self._update_rows(state, np.stack(contexts), np.array(actions), np.array(rewards), steps[0])
+            for seen in part if not fine else ():
+                state, _ = self._updated(state, seen)
         return state
 
     def _count(self, **more: int) -> None:
         self.tally = self.tally._replace(**{name: getattr(self.tally, name) + by for name, by in more.items()})
 
-    def warm(self, rows: int) -> None:
-        """Compile update and refit, for a history of so many rows, by calling them on copies."""
+    def warm(self, rows: int, *, single: bool) -> None:
+        """Compile updates and refit, for a history of so many rows, by calling them on copies."""
         self.history.reserve(rows)
         context, number, reward = np.zeros(self.spec.context_dim, np.float32), np.int32(0), np.float32(0)
         if not self.policy.learns_only_at_refits:
-            jax.block_until_ready(
-                self._updated(programs.copied(self.state), Observation(context, number, reward, number))
-            )
+            copy = programs.copied(self.state)
+            one = np.zeros(1, np.int32), np.zeros(1, np.float32)
+            jax.block_until_ready(self._update_rows(copy, context[None], *one, number))
+            if single:
+                nothing = Observation(context, number, reward, number)
+                jax.block_until_ready(self._updated(programs.copied(self.state), nothing))
         if self.policy.refit_every:
             self._compile_refit(programs.copied(self.state), self.history.capacity)
             self._get_ready()

@@ -12,8 +12,7 @@ import jax.numpy as jnp
 
 from showdown.play import block
 from showdown.play.block import RoleKeys
-from showdown.play.propensity import law
-from showdown.play.score_chunks import at_once
+from showdown.play.propensity import at_once, law
 from showdown.protocol.policy import History, Policy, State, all_finite
 from showdown.protocol.problem import ProblemSpec
 from showdown.protocol.situation import Batch, Situation
@@ -38,7 +37,7 @@ probabilities = jax.jit(law, static_argnames="draws")
 def update(
     policy: Policy, key: jax.Array, state: State, situation: Situation, action: jax.Array, reward: jax.Array
 ) -> tuple[State, jax.Array]:
-    return _kept_finite(state, block.update(policy, RoleKeys.of(key), state, situation, action, reward))
+    return kept_finite(state, block.update(policy, RoleKeys.of(key), state, situation, action, reward))
 
 
 @partial(jax.jit, static_argnames="spec")
@@ -46,14 +45,21 @@ def update_many(
     policy: Policy, key: jax.Array, state: State, batch: Batch, first: jax.Array, count: jax.Array, *, spec: ProblemSpec
 ) -> tuple[State, jax.Array]:
     """Learn from the first `count` rows, one after the other; whether what comes out is finite."""
+    state = after_rows(policy, key, state, batch, first, count, spec)
+    return state, all_finite(state)
+
+
+def after_rows(
+    policy: Policy, key: jax.Array, state: State, batch: Batch, first: jax.Array, count: jax.Array, spec: ProblemSpec
+) -> State:
+    """The state after the first `count` rows, one after the other, from step `first` on."""
     keys = RoleKeys.of(key)
 
     def one(row: jax.Array, state: State) -> State:
         situation = Situation(batch.contexts[row], first + row, spec)
         return block.update(policy, keys, state, situation, batch.actions[row], batch.rewards[row])
 
-    state = jax.lax.fori_loop(0, count, one, state)
-    return state, all_finite(state)
+    return jax.lax.fori_loop(0, count, one, state)
 
 
 @partial(jax.jit, donate_argnums=2, static_argnames="spec")
@@ -62,10 +68,10 @@ def refit(
 ) -> tuple[State, jax.Array]:
     """Refit to the first `count` rows; `last` is the number of the last observation, whichever rows were kept."""
     history = History(spec, count, batch.actions, batch.rewards, lambda rows: batch.contexts[rows])
-    return _kept_finite(state, block.refit(policy, RoleKeys.of(key), state, history, last))
+    return kept_finite(state, block.refit(policy, RoleKeys.of(key), state, history, last))
 
 
-def _kept_finite(old: State, new: State) -> tuple[State, jax.Array]:
+def kept_finite(old: State, new: State) -> tuple[State, jax.Array]:
     fine = all_finite(new)
     return jax.tree.map(lambda after, before: jnp.where(fine, after, before), new, old), fine
 

@@ -11,6 +11,13 @@ import numpy as np
 from showdown.protocol.policy import Policy
 from showdown.protocol.problem import ProblemSpec
 
+LARGEST_STEP = (1 << 31) - 1  # that a compiled program can be given
+
+
+def as_int32(step: int) -> np.int32:
+    """A step as programs see it. After 2³¹ steps the last 2³⁰ come round again, so that keys go on changing."""
+    return np.int32(step if step <= LARGEST_STEP else (step & (LARGEST_STEP >> 1)) | (1 << 30))
+
 
 class StepCounter:
     def __init__(self, policy: Policy, spec: ProblemSpec) -> None:
@@ -21,12 +28,16 @@ class StepCounter:
         self.owed: list[int] | None = None  # warm-up steps still to play, where the history has changed them
 
     @property
+    def is_warming_up(self) -> bool:
+        return self.step < self._warm_up
+
+    @property
     def step(self) -> int:
-        """Of the next decision."""
+        """The step of the next decision."""
         return self.steps(1)[0]
 
     def steps(self, count: int) -> list[int]:
-        """Of the next decisions."""
+        """The steps of the next decisions."""
         first = self.decisions
         if self.owed is None:
             return list(range(first, first + count))

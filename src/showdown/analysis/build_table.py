@@ -18,7 +18,7 @@ from showdown.analysis.summary import (
     per_trial,
     relative_where_possible,
     summarise,
-    summarise_commonest,
+    summarise_best_fixed,
 )
 from showdown.analysis.table import Table, TableRequest
 from showdown.analysis.validity import cautions, with_times
@@ -53,7 +53,7 @@ def build_table(selection: Selection, request: TableRequest, details: DetailsByC
         notes.append(RankedOver(tuple(over), published_only=paper is not None))
         rows = pd.concat([ranked[ranked["policy"].isin(policies)], rows], ignore_index=True)
         problems = [RANK, *problems]
-    reference = summarise_commonest(shown, request.metric)
+    reference = summarise_best_fixed(shown, request.metric)
     table = Table(title, rows, policies, problems, merged(notes), metric=metric, reference=reference)
     if request.judged and not metric.cell:  # a time has no interval, and so no verdict
         table = _judged(table, shown, request, details, over)
@@ -70,7 +70,8 @@ def _judged(
 
     best = {name: about([name]).ties for name in table.problems if name != RANK}
     if over:
-        best[RANK] = about(over).ties
+        found = about(over)
+        best[RANK] = found.ties if found.new_problem is None else found.new_problem.ties
     notes = [*table.notes, *cautions(shown, details)]
     return replace(table, verdict=about(None), best=best, notes=merged(notes))
 

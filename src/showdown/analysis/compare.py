@@ -121,14 +121,18 @@ def _posthocs() -> ModuleType:
 
 
 def stuck_share(frame: pd.DataFrame, metric: str = MAIN) -> pd.DataFrame:
-    """A row per cell: policy, problem, share, trials. The share is of trials with regret above half of Uniform's mean.
+    """A row per cell: policy, problem, share, trials. The share is of trials that are stuck.
 
-    The mean of a greedy network is often carried by a few trials that settled on a bad action for ever.
+    A trial is stuck where it gained less than half of what the best policy's mean gains over Uniform's: where its
+    regret is above the middle of the two. On a problem that can be learned well this is half of Uniform's regret; on a
+    hard one, where the best has 75 % of it, half would call every trial stuck. The mean of a greedy network is often
+    carried by a few trials that settled on a bad action for ever.
     """
     summary = summarise(frame, metric, absolute=True)
-    half = summary.assign(half=baseline(summary) / 2)[["policy", "problem", "half"]]
-    trials = frame.merge(half, on=["policy", "problem"])
-    trials["stuck"] = trials[metric] > trials["half"]
+    best = summary.groupby("problem")["mean"].transform("min")
+    middle = summary.assign(middle=(baseline(summary) + best) / 2)[["policy", "problem", "middle"]]
+    trials = frame.merge(middle, on=["policy", "problem"])
+    trials["stuck"] = trials[metric] > trials["middle"]
     groups = trials.groupby(["policy", "problem"], sort=False)["stuck"]
     return groups.agg(share="mean", trials="size").reset_index()
 

@@ -28,6 +28,7 @@ from showdown.analysis.compare import friedman
 from showdown.analysis.compare_trials import ALPHA, values_of
 
 RESAMPLES = 1000
+MOST_PROBLEMS = 200  # nobody plays more to tell two policies apart
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class RankDifference:
     high: float
     p_value: float  # the larger of Friedman's and Wilcoxon's, which is corrected for the number of comparisons
     told_apart: bool
+    told_apart_alone: bool  # by Wilcoxon's test of this pair, without a correction
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,8 @@ class RankComparison:
     high: float
     p_value: float  # that all policies are equal or, where they are not, that the nearest one equals the best
     test: str  # the name of that test
+    pair: tuple[str, str] | None  # that it compares; None for Friedman's, which is about all policies
+    enough: int | None  # problems that would probably tell this pair apart; None: it is, or no number of problems would
     share: float  # of resamples in which `best` has the lowest mean rank, a tie counting in part
     ranks: dict[str, float]
     differences: dict[str, RankDifference]  # the nearest first
@@ -84,17 +88,22 @@ def compare_mean_ranks(
     for name in map(str, order[1:]):
         low, high = np.quantile(behind[:, names.index(name)], [each, 1 - each])
         mean = float(mean_rank[name] - mean_rank[best])
-        pair = (len(names) - 1) * signed_rank(values[:, names.index(name)] - values[:, names.index(best)])
-        p_value = max(overall, min(1.0, pair))
+        alone = signed_rank(values[:, names.index(name)] - values[:, names.index(best)])
+        p_value = max(overall, min(1.0, (len(names) - 1) * alone))
         told_apart = bool(low > 0 and p_value < ALPHA)
-        differences[name] = RankDifference(mean, float(low), float(high), p_value, told_apart)
+        differences[name] = RankDifference(mean, float(low), float(high), p_value, told_apart, alone < ALPHA)
     low, high = np.quantile(drawn[:, names.index(best)], [tail, 1 - tail])
     lowest = drawn == drawn.min(axis=1, keepdims=True)
     share = float((lowest / lowest.sum(axis=1, keepdims=True))[:, names.index(best)].mean())
-    nearest = max(found.p_value for found in differences.values())
-    p_value, test = (overall, "Friedman's test") if overall >= ALPHA else (nearest, "Wilcoxon's test")
+    nearest = max(differences, key=lambda name: differences[name].p_value)
     ranks = {str(name): float(mean_rank[name]) for name in order}
-    return RankComparison(best, ranks[best], float(low), float(high), p_value, test, share, ranks, differences)
+    about = best, ranks[best], float(low), float(high)
+    if overall >= ALPHA:
+        return RankComparison(*about, overall, "Friedman's test", None, None, share, ranks, differences)
+    apart = values[:, names.index(nearest)] - values[:, names.index(best)]
+    enough = None if differences[nearest].told_apart else problems_enough(apart, len(names) - 1)
+    p_value = differences[nearest].p_value
+    return RankComparison(*about, p_value, "Wilcoxon's test", (best, nearest), enough, share, ranks, differences)
 
 
 def _ranks(
@@ -150,6 +159,22 @@ def _chance_of_sums(ranks: tuple[int, ...]) -> np.ndarray:
     for rank in ranks:
         chance = (np.pad(chance, (0, rank)) + np.pad(chance, (rank, 0))) / 2
     return chance
+
+
+def problems_enough(differences: np.ndarray, comparisons: int) -> int | None:
+    """How many problems with such differences would tell two policies apart four times in five; None for very many.
+
+    The number for a paired t test, divided by 0.955, the efficiency of Wilcoxon's test for normal differences. It is a
+    guess: the spread is known from the problems that were played.
+    """
+    from scipy import special
+
+    if len(differences) < 2 or differences.mean() <= 0 or differences.std(ddof=1) == 0:
+        return None
+    effect = float(differences.mean() / differences.std(ddof=1))
+    count = math.ceil((special.ndtri(1 - ALPHA / (2 * comparisons)) + special.ndtri(0.8)) ** 2 / effect**2 / 0.955)
+    count = max(count, problems_needed(comparisons + 1))
+    return count if len(differences) < count <= MOST_PROBLEMS else None
 
 
 def problems_needed(policies: int) -> int:

@@ -1,4 +1,4 @@
-"""Multiple comparisons with the best (Hsu 1984) on one problem: which policies are behind, and which cannot be told.
+"""Two policies on one problem, trial by trial: the difference with its interval, and the interval of a mean.
 
 Trial i of a problem is the same for all policies, so each rival is compared with the best one by the paired t interval
 of their difference. (A bootstrap of five differences is too narrow; t is not.) The best is chosen from the same data,
@@ -32,6 +32,19 @@ class Difference(NamedTuple):
     trials: int  # that both have
     wins: int  # trials in which the policy is better
     ties: int
+    error: float = math.nan  # standard error of `mean`
+    freedom: float = math.nan  # its degrees of freedom
+    alone: float = math.nan  # two-sided p-value of this pair by itself
+
+    @property
+    def behind(self) -> bool:
+        """Whether the policy is worse, whichever of all was chosen to be compared with."""
+        return self.told_apart and self.mean > 0
+
+    @property
+    def behind_alone(self) -> bool:
+        """Whether the policy is worse for somebody who compares these two alone, as `showdown compare` does."""
+        return self.mean > 0 and self.alone < ALPHA
 
     @property
     def told_apart(self) -> bool:
@@ -57,8 +70,6 @@ def difference(one: pd.Series, other: pd.Series, *, worse: int = 1, comparisons:
     The paired t test where both have the same trials; where one has more, all trials count and those that both have
     are paired (the t test for partially overlapping samples of Derrick et al. 2017, which is Welch's without pairs).
     """
-    from scipy import special
-
     if not one.index.equals(other.index):
         one, other = one.align(other)
     first, second = worse * one.to_numpy(float), worse * other.to_numpy(float)
@@ -71,16 +82,26 @@ def difference(one: pd.Series, other: pd.Series, *, worse: int = 1, comparisons:
         mean = float(own[0].mean() - own[1].mean()) if all(map(len, own)) else math.nan
         return Difference(mean, math.nan, math.nan, math.nan, *counted)
     if len(paired) == len(own[0]) == len(own[1]):
-        mean, error, freedom = _paired(paired)
+        spread = _paired(paired)
     else:
-        mean, error, freedom = _partly(own, (first[both], second[both]))
+        spread = _partly(own, (first[both], second[both]))
+    enough = min(map(len, own)) >= FEWEST
+    return from_spread(*spread, counted, comparisons=comparisons, enough=enough)
+
+
+def from_spread(
+    mean: float, error: float, freedom: float, counted: tuple[int, int, int], *, comparisons: int, enough: bool
+) -> Difference:
+    """The difference with its t interval and p-value, corrected for the number of comparisons (Bonferroni)."""
+    from scipy import special
+
     if error <= 1e-12 * abs(mean):  # every trial differs by the same
-        half, p_value = 0.0, 1.0 if mean == 0 else 0.0
+        half, alone = 0.0, 1.0 if mean == 0 else 0.0
     else:
         half = float(special.stdtrit(freedom, 1 - ALPHA / (2 * comparisons))) * error
-        p_value = min(1.0, comparisons * 2 * float(special.stdtr(freedom, -abs(mean) / error)))
-    enough = min(map(len, own)) >= FEWEST
-    return Difference(mean, mean - half, mean + half, p_value if enough else math.nan, *counted)
+        alone = 2 * float(special.stdtr(freedom, -abs(mean) / error))
+    p_value = min(1.0, comparisons * alone) if enough else math.nan
+    return Difference(mean, mean - half, mean + half, p_value, *counted, error, freedom, alone)
 
 
 def _paired(differences: np.ndarray) -> tuple[float, float, float]:
@@ -116,12 +137,3 @@ def interval(values: pd.Series, is_share: bool = False) -> tuple[float, float]:
     half = float(special.stdtrit(len(held) - 1, 1 - ALPHA / 2) * held.std(ddof=1) / np.sqrt(len(held)))
     low, high = float(held.mean()) - half, float(held.mean()) + half
     return (max(low, 0.0), min(high, 1.0)) if is_share else (low, high)
-
-
-def compare_with_best(values: pd.DataFrame, smaller_is_better: bool) -> tuple[str, dict[str, Difference]]:
-    """The policy with the best mean, and the difference of every other one to it, the nearest first."""
-    worse = 1 if smaller_is_better else -1
-    best = str((worse * values.mean()).idxmin())
-    others = [str(name) for name in values if name != best]
-    found = {name: difference(values[name], values[best], worse=worse, comparisons=len(others)) for name in others}
-    return best, dict(sorted(found.items(), key=lambda item: item[1].mean))

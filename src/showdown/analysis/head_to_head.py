@@ -8,17 +8,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from showdown.analysis.compare_trials import ALPHA, difference, values_of
+from showdown.analysis.compare_problems import difference_over, reduction
+from showdown.analysis.compare_trials import difference, values_of
 from showdown.analysis.play_details import DetailsByCell
 from showdown.analysis.summary import BASELINE, cells_with_metric, summarise
 from showdown.analysis.validity import catching_up, cautions
 from showdown.basics.errors import UsageError
 from showdown.metrics import MAIN, metric_named
-
-RESAMPLES = 4000
 
 
 @dataclass(frozen=True)
@@ -52,9 +50,12 @@ class HeadToHead:
     wins: int  # problems on which `first` is clearly better
     ties: int
     losses: int
-    mean: float | None  # mean difference in % of Uniform over the problems, with its interval, where all have Uniform
-    low: float | None
+    mean: float | None  # mean difference in % of Uniform over these problems, where all have Uniform
+    low: float | None  # its 95 % interval, over trials
     high: float | None
+    less: float | None = None  # by how many per cent the better one of a regret is lower, with its 95 % interval
+    less_low: float | None = None
+    less_high: float | None = None
     warnings: tuple[str, ...] = ()
 
     @property
@@ -73,7 +74,14 @@ class HeadToHead:
         )
         told = self.low <= 0 <= self.high
         better = self.first if (self.mean < 0) == self.smaller_is_better else self.second
-        claim = f"no clear winner over {count} problems" if told else f"{better} is better over {count} problems"
+        less = ""
+        if self.less is not None and self.less_low is not None and self.less_high is not None:
+            less = f", {self.less:.3g} % less ({self.less_low:.3g} to {self.less_high:.3g})"
+        claim = (
+            f"no clear winner on these {count} problems"
+            if told
+            else f"{better} is better on these {count} problems{less}"
+        )
         return f"{self.first} against {self.second}: {claim} ({between}); {score}."
 
     def to_json(self) -> dict[str, Any]:
@@ -107,7 +115,7 @@ def head_to_head(
     scales = _scales(held[held["problem"].isin(shared)], metric)
     parts = [_on_problem(both[both["problem"] == name], first, second, metric, scales) for name in shared]
     better = [part.better for part in parts]
-    mean, low, high = _overall(both, shared, first, second, metric, scales)
+    mean, low, high, *less = _overall(both, shared, first, second, metric, scales)
     return HeadToHead(
         first=first,
         second=second,
@@ -121,6 +129,9 @@ def head_to_head(
         mean=mean,
         low=low,
         high=high,
+        less=less[0],
+        less_low=less[1],
+        less_high=less[2],
         warnings=tuple(map(str, _warnings(both[both["problem"].isin(shared)], details, parts, first, second))),
     )
 
@@ -165,24 +176,18 @@ def _on_problem(
 
 def _overall(
     rows: pd.DataFrame, problems: list[str], first: str, second: str, metric: str, scales: dict[str, float]
-) -> tuple[float | None, float | None, float | None]:
-    """The mean difference over problems in % of Uniform; paired bootstrap over problems and, within each, trials."""
+) -> list[float | None]:
+    """The mean difference over these problems in % of Uniform, and by how much the better is lower; as verdicts do."""
     if len(problems) < 2 or not all(name in scales for name in problems):
-        return None, None, None
-    generator = np.random.default_rng(0)
-    means, drawn = [], []
-    for name in problems:
-        values = values_of(rows[rows["problem"] == name], metric)
-        each = scales[name] * (values[first] - values[second]).dropna().to_numpy(float)
-        if not len(each):
-            return None, None, None
-        means.append(each.mean())
-        weights = generator.multinomial(len(each), np.full(len(each), 1 / len(each)), size=RESAMPLES)
-        drawn.append(weights @ each / len(each))
-    count = len(problems)
-    chosen = generator.multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
-    low, high = np.quantile((chosen * np.stack(drawn, axis=1)).sum(axis=1) / count, [ALPHA / 2, 1 - ALPHA / 2])
-    return float(np.mean(means)), float(low), float(high)
+        return [None] * 6
+    tables = [scales[name] * values_of(rows[rows["problem"] == name], metric) for name in problems]
+    ones, others = ([table[name] for table in tables] for name in (first, second))
+    found = difference_over(ones, others)
+    if math.isnan(found.low):
+        return [None] * 6
+    less = reduction(ones, others) if found.mean < 0 else reduction(others, ones)
+    known = less is not None and not any(map(math.isnan, less))
+    return [found.mean, found.low, found.high, *(less if known and less is not None else [None] * 3)]
 
 
 def _warnings(

@@ -1,7 +1,8 @@
 """Find the verdict about stored cells, with what makes it doubtful.
 
 Tables, the page, the last lines of `run`, and `recommend` all ask `judge`, so they cannot disagree. On one problem,
-methods are compared trial by trial (`compare_trials.py`), over several by mean ranks (`compare_ranks.py`).
+methods are compared trial by trial (`compare_trials.py`), over several by the mean over these (`compare_problems.py`),
+and for what holds beyond them by mean ranks (`compare_ranks.py`).
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ from typing import Any
 
 import pandas as pd
 
-from showdown.analysis.compare_ranks import compare_mean_ranks, problems_needed
-from showdown.analysis.compare_trials import compare_with_best, difference, interval, values_of
-from showdown.analysis.notes import Caution, FewProblems
+from showdown.analysis.notes import Caution
 from showdown.analysis.play_details import DetailsByCell
 from showdown.analysis.ranks import REFERENCES, Coverage, coverage
-from showdown.analysis.summary import BASELINE, cells_with_metric
+from showdown.analysis.summary import cells_with_metric
 from showdown.analysis.validity import about_play, catching_up, few_trials, no_times, unequal_coverage
-from showdown.analysis.verdict import RANK_UNIT, Rival, Verdict
-from showdown.metrics import COMMONEST, MAIN, metric_named
+from showdown.analysis.verdict import Verdict
+from showdown.analysis.verdict_parts import by_ranks, common_unit, here, new_problem, ranked
+from showdown.analysis.worst_case import worst_case
+from showdown.metrics import MAIN, metric_named
 from showdown.metrics.metric import Metric
 
 
@@ -62,9 +63,6 @@ def _cautions(rows: pd.DataFrame, details: DetailsByCell, found: Verdict) -> lis
     # few trials are enough for a policy that they put clearly behind, and coverage is about all policies
     doubts = about_play(meant, details)
     doubts += [caution for caution in (few_trials(leading), *unequal_coverage(rows)) if caution.items]
-    methods, needed = len(found.rivals) + 1, problems_needed(max(2, len(found.rivals) + 1))
-    if found.best is not None and 1 < len(found.problems) < needed:
-        doubts = [FewProblems(((len(found.problems), methods, needed),)), *doubts]
     if found.best is not None and len(found.problems) == 1:
         crossing = catching_up(meant, details, found.best, [rival.policy for rival in found.rivals])
         doubts = [*([crossing] if crossing.items else []), *doubts]
@@ -111,8 +109,9 @@ def verdict(
     about |= _one_problem(rows, asked, column) if len(found.problems) == 1 else _several(rows, asked, column)
     if about["best"] is None:
         return Verdict(**about)
-    cheapest, why = _cheapest((about["best"], *about["tied"]), found.problems, seconds, no_times)
-    return Verdict(**about, cheapest=cheapest, cheapest_reason=why)
+    judged = Verdict(**about, worst_case=worst_case(rows, about["best"]))
+    cheapest, why = _cheapest(judged, seconds, no_times)
+    return replace(judged, cheapest=cheapest, cheapest_reason=why)
 
 
 def _no_verdict(rows: pd.DataFrame, found: Coverage, metric: Metric) -> str:
@@ -130,50 +129,9 @@ def _no_verdict(rows: pd.DataFrame, found: Coverage, metric: Metric) -> str:
 
 def _one_problem(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, Any]:
     """The fields of a verdict about one problem."""
-    values = values_of(rows, column)
-    methods = values[[name for name in values if name not in REFERENCES]]
-    worse = 1 if metric.smaller_is_better else -1
-    scale, unit = _scale(values, metric)
-    best, others = compare_with_best(methods, metric.smaller_is_better)
-    low, high = interval(values[best], metric.is_share)
-    if math.isnan(low) or any(math.isnan(found.low) for found in others.values()):
-        return {"best": None, "reason": "a single trial gives no interval", "unit": metric.unit}
-    against = {name: values[name] for name in values if name in REFERENCES}
-    if metric.fixed_column in rows and column == metric.name:
-        fixed = rows.drop_duplicates("trial").set_index("trial")[metric.fixed_column]
-        against |= {COMMONEST: fixed} if fixed.notna().sum() > 1 else {}
-    rivals = tuple(_rival(name, values[name], item, scale) for name, item in others.items())
-    references = tuple(
-        _rival(name, item, difference(item, values[best], worse=worse), scale) for name, item in against.items()
-    )
-    p_value = nearest_p(rivals)
-    tied = tuple(rival.policy for rival in rivals if not rival.behind)
-    return {
-        "best": best,
-        "value": scale * float(values[best].mean()),
-        "low": scale * low,
-        "high": scale * high,
-        "unit": unit,
-        "rivals": rivals,
-        "references": references,
-        "tied": tied,
-        "sure": how_sure(p_value, rivals),
-        "p_value": p_value,
-        "test": "paired t test over trials, Bonferroni",
-    }
-
-
-def _scale(values: pd.DataFrame, metric: Metric) -> tuple[float, str]:
-    """What to multiply values by, and their unit after that: % of Uniform where it was played."""
-    mean = float(values[BASELINE].mean()) if metric.baseline == BASELINE and BASELINE in values else 0.0
-    return (100 / mean, f"% of {BASELINE}") if mean > 0 else (1.0, metric.unit)
-
-
-def _rival(name: str, values: pd.Series, found: Any, scale: float) -> Rival:
-    numbers = (scale * number for number in (float(values.mean()), found.mean, found.low, found.high))
-    value, mean, low, high = (None if math.isnan(number) else number for number in numbers)
-    p_value = None if math.isnan(found.p_value) else found.p_value
-    return Rival(name, value or 0.0, mean or 0.0, low, high, p_value, found.told_apart and found.mean > 0)
+    scales, unit = common_unit(rows, metric, column)
+    assert scales is not None  # one problem has one unit
+    return here(rows, metric, column, scales, unit)
 
 
 def _several(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, Any]:
@@ -183,60 +141,22 @@ def _several(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, Any]:
         return {"best": None, "reason": "only one method was played on all of these problems"}
     if methods.groupby(["policy", "problem"])["trial"].size().min() < 2:
         return {"best": None, "reason": "a single trial gives no interval"}
-    found = compare_mean_ranks(methods, column, metric.smaller_is_better, _common_unit(rows, metric, column))
-    rivals = tuple(
-        Rival(name, found.ranks[name], item.mean, item.low, item.high, item.p_value, item.told_apart)
-        for name, item in found.differences.items()
-    )
-    tied = tuple(rival.policy for rival in rivals if not rival.behind)
-    return {
-        "best": found.best,
-        "value": found.rank,
-        "low": found.low,
-        "high": found.high,
-        "unit": RANK_UNIT,
-        "rivals": rivals,
-        "tied": tied,
-        "sure": how_sure(found.p_value, rivals),
-        "p_value": found.p_value,
-        "test": found.test,
-    }
+    scales, unit = common_unit(rows, metric, column)
+    ranks = ranked(rows, metric, column, scales)
+    about = by_ranks(ranks) if scales is None else here(rows, metric, column, scales, unit)
+    if about["best"] is None:
+        return about
+    worse = [rival.policy for rival in about["rivals"] if not rival.is_tied] if about["best"] == ranks.best else []
+    return {**about, "new_problem": new_problem(ranks, rows["problem"].nunique(), frozenset(worse))}
 
 
-def _common_unit(rows: pd.DataFrame, metric: Metric, column: str) -> dict[str, float] | None:
-    """What brings the values of each problem to a common unit; None where nothing does."""
-    problems = [str(name) for name in rows["problem"].unique()]
-    if metric.is_share:
-        return dict.fromkeys(problems, 1.0)
-    uniform = rows[rows["policy"] == BASELINE].groupby("problem")[column].mean()
-    if metric.baseline != BASELINE or len(uniform) < len(problems) or not (uniform > 0).all():
-        return None
-    return {str(name): 100 / mean for name, mean in uniform.items()}
-
-
-def nearest_p(rivals: Sequence[Rival]) -> float | None:
-    """The p-value that the nearest rival is as good as the best; None without rivals, or with too few trials of one."""
-    known = [rival.p_value for rival in rivals if rival.p_value is not None]
-    return max(known, default=None) if len(known) == len(rivals) else None
-
-
-def how_sure(p_value: float | None, rivals: Sequence[Rival]) -> str:
-    """In words, how sure it is that the best is the best: `Verdict.sure`."""
-    if not rivals:
-        return "alone"
-    if not all(rival.behind for rival in rivals):
-        return "a tie"
-    if p_value is None:
-        return "too few trials"
-    return "sure" if p_value >= 0.001 else "very sure"
-
-
-def _cheapest(
-    names: tuple[str, ...], problems: Sequence[str], seconds: Mapping[tuple[str, str], float] | None, no_times: str
-) -> tuple[str | None, str]:
-    """The fastest of some policies over the problems, and its time per step; or None and why."""
+def _cheapest(found: Verdict, seconds: Mapping[tuple[str, str], float] | None, no_times: str) -> tuple[str | None, str]:
+    """The fastest of the best methods that fails nowhere, and its time per step; or None and why."""
     if no_times or not seconds:
         return None, no_times or "no times are known"
+    names, problems = [name for name in found.ties if not found.fails(name)], found.problems
+    if not names:
+        return None, "each of them is above Uniform or has stuck trials on a problem"
     total = {name: sum(seconds.get((name, problem), math.nan) for problem in problems) for name in names}
     if any(math.isnan(value) for value in total.values()):
         return None, "no times are known of some of them"

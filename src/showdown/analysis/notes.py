@@ -231,15 +231,6 @@ class UnsharedProblems(Caution):
 
 
 @dataclass(frozen=True)
-class FewProblems(Caution):
-    """items: (problems, methods, problems that are needed)."""
-
-    def __str__(self) -> str:
-        problems, methods, needed = self.items[0]
-        return f"{problems} problems cannot tell {methods} methods apart by their ranks; {needed} or more may"
-
-
-@dataclass(frozen=True)
 class NoTimes(Caution):
     """items: (problem, why its times cannot be compared)."""
 

@@ -86,10 +86,16 @@ def comparable_ranks(summary: pd.DataFrame, problems: Sequence[str] = RANKED_PRO
 
 
 def comparable(summary: pd.DataFrame, problems: Sequence[str]) -> pd.DataFrame:
-    """The rows of policies that all played the same problems, over which ranks can be taken."""
+    """The rows of methods that all played the same problems, over which ranks can be taken.
+
+    Uniform is no method: verdicts, tables and the page all rank without it, and so show the same ranks. It stays where
+    fewer than two methods would be left.
+    """
     cells = summary[summary["problem"].isin(problems)]
     found = coverage(cells)
-    return cells[cells["policy"].isin(found.policies) & cells["problem"].isin(found.problems)]
+    rows = cells[cells["policy"].isin(found.policies) & cells["problem"].isin(found.problems)]
+    methods = rows[~rows["policy"].isin(REFERENCES)]
+    return methods if methods["policy"].nunique() > 1 else rows
 
 
 def mean_ranks(summary: pd.DataFrame, problems: Sequence[str] = RANKED_PROBLEMS) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from showdown.analysis import SUMMARY
 from showdown.analysis.notes import NeedsLabels, Note, NotKept
 from showdown.analysis.selection import require_one_cell_each
 from showdown.basics.errors import UsageError
-from showdown.metrics import COMMONEST, MAIN, METRICS, metric_named
+from showdown.metrics import BEST_FIXED, MAIN, METRICS, metric_named
 from showdown.metrics.metric import Metric
 from showdown.metrics.standard import TIME
 
@@ -66,8 +66,8 @@ def relative_where_possible(
     return pd.concat([relative, rest], ignore_index=True) if len(rest) else relative, others
 
 
-def summarise_commonest(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """A summary of the best fixed action in hindsight, under the name `COMMONEST`; empty where the metric has none.
+def summarise_best_fixed(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """A summary of the best fixed action in hindsight, under the name `BEST_FIXED`; empty where the metric has none.
 
     Trial i of a problem is the same for every policy, so each trial counts once however many policies played it.
     """
@@ -77,7 +77,7 @@ def summarise_commonest(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
     trials = frame[frame[asked.fixed_column].notna()].drop_duplicates([*_RUN, "trial"])
     groups = trials.groupby(_RUN, sort=False)[asked.fixed_column]
     summary = groups.agg(mean="mean", sem="sem", trials="size").reset_index()
-    return summary.assign(policy=COMMONEST, metric=asked.name, unit=asked.unit)[list(SUMMARY)]
+    return summary.assign(policy=BEST_FIXED, metric=asked.name, unit=asked.unit)[list(SUMMARY)]
 
 
 def metric_of(summary: pd.DataFrame) -> Metric:

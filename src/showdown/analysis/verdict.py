@@ -1,6 +1,6 @@
-"""What a verdict says: the best method, those that cannot be told from it, the cheapest of these, and how sure that is.
+"""What a verdict says, in three parts: who is ahead on these problems, what follows for a new one, the worst case.
 
-`judge.py` finds one. `Verdict.sentence` says it in plain English and claims no more than the numbers do. There is no
+`judge.py` finds one; `verdict_text.py` says it in plain English and claims no more than the numbers do. There is no
 best method without an interval. Uniform and the best fixed action are references: shown, and compared with the best,
 but never named as its rivals. docs/verdicts.md says how to read one.
 """
@@ -8,11 +8,12 @@ but never named as its rivals. docs/verdicts.md says how to read one.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from showdown.analysis.summary import BASELINE
-from showdown.metrics import COMMONEST
+from showdown.analysis.compare_problems import Lead
+from showdown.analysis.worst_case import WorstCase
 
 RANK_UNIT = "mean rank"
 
@@ -27,30 +28,74 @@ class Rival:
     low: float | None  # the interval of the difference, corrected for the number of comparisons
     high: float | None
     p_value: float | None  # corrected likewise; None for fewer than three trials
-    behind: bool  # clearly worse than the best
+    behind: bool  # clearly worse than the best, whichever was compared
+    behind_alone: bool = False  # worse for a test of this pair alone, which is what `showdown compare` says
+
+    @property
+    def is_tied(self) -> bool:
+        """Whether it cannot be told from the best, neither here nor by `showdown compare`."""
+        return not self.behind and not self.behind_alone
+
+
+def tied_among(rivals: Iterable[Rival]) -> tuple[str, ...]:
+    """The rivals that cannot be told from the best."""
+    return tuple(rival.policy for rival in rivals if rival.is_tied)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewProblem:
+    """What the ranks say about a problem that was not played."""
+
+    best: str  # has the best mean rank
+    rank: float
+    low: float  # 95 % interval of the paired bootstrap
+    high: float
+    tied: tuple[str, ...]  # that may be as good, the nearest first; empty too where `can_tell` is False
+    behind: int  # how many are clearly worse
+    methods: int
+    problems: int
+    needed: int  # problems that it takes at least to tell as many methods apart
+    p_value: float
+    test: str
+    pair: tuple[str, str] | None  # that `p_value` is about; None for Friedman's test, which is about all methods
+    enough: int | None = None  # problems that would probably tell the pair apart; None: no such number
+
+    @property
+    def can_tell(self) -> bool:
+        """Whether the problems are enough, and show any difference at all."""
+        return self.problems >= self.needed and self.pair is not None
+
+    @property
+    def ties(self) -> tuple[str, ...]:
+        """The best and all that may be as good: what a column of mean ranks marks. Nothing where nothing is known."""
+        return (self.best, *self.tied) if self.can_tell else ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """Who is best, and how sure that is. `sentence` says it in plain English, `to_json` as plain data."""
+    """Who is best, and how sure that is. `lines` says it in plain English, `to_json` as plain data."""
 
     metric: str
     title: str  # of the metric, as a sentence says it
     smaller_is_better: bool
     unit: str  # of `value`: the metric's own, "% of Uniform", or "mean rank"
     problems: tuple[str, ...]  # that the verdict is about
-    best: str | None = None  # None: there is no verdict, and `reason` says why
-    value: float | None = None
+    best: str | None = None  # on these problems; None: there is no verdict, and `reason` says why
+    value: float | None = None  # of the best: on its problem, or the mean over problems
     low: float | None = None  # 95 % interval of `value`
     high: float | None = None
     tied: tuple[str, ...] = ()  # methods that cannot be told from the best, the nearest first
     rivals: tuple[Rival, ...] = ()  # all other methods, the nearest first
+    lead: Lead | None = None  # how much less the best has than the next
     references: tuple[Rival, ...] = ()  # Uniform and the best fixed action, compared with the best
-    cheapest: str | None = None  # the fastest of the best and those tied with it
+    cheapest: str | None = None  # the fastest of the best and those tied with it that fails nowhere
     cheapest_reason: str = ""  # its time per step, or why no cheapest is named
-    sure: str = "no interval"  # "very sure", "sure", "too few trials", "a tie", "alone" or "no interval"
+    sure: str = "no interval"  # "very sure", "sure", "fairly sure", "too few trials", "a tie", "alone", "no interval"
     p_value: float | None = None  # that the nearest rival is as good, corrected; None where one has too few trials
+    pair: tuple[str, str] | None = None  # that `p_value` is about: the best and that rival
     test: str = ""  # what `p_value` is of
+    new_problem: NewProblem | None = None  # None on one problem
+    worst_case: WorstCase | None = None  # None where Uniform was not played
     reason: str = ""  # why there is no best
     coverage: dict[str, int] = field(default_factory=dict)  # policy to how many of all problems it played
     all_problems: int = 0  # that any policy played
@@ -68,86 +113,24 @@ class Verdict:
         """Whether the best is clearly better than chance and than the best fixed action, where they are known."""
         return all(reference.behind for reference in self.references)
 
+    def fails(self, policy: str) -> bool:
+        """Whether the method is above Uniform, or has stuck trials, on any of the problems."""
+        return self.worst_case is not None and self.worst_case.fails(policy)
+
     @property
     def sentence(self) -> str:
-        """One or two sentences in plain English."""
-        return _sentence(self)
+        """Who is ahead on these problems, in one to three sentences of plain English."""
+        from showdown.analysis.verdict_text import sentence
+
+        return sentence(self)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The whole verdict: on these problems, on a new problem, and the worst case."""
+        from showdown.analysis.verdict_text import lines
+
+        return lines(self)
 
     def to_json(self) -> dict[str, Any]:
-        plain = {"sentence": self.sentence, **dataclasses.asdict(self)}
+        plain = {"sentence": self.sentence, "lines": self.lines, **dataclasses.asdict(self)}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
-
-
-NAMED = 4  # ties that are named; the others are counted
-
-
-def _sentence(verdict: Verdict) -> str:
-    where = _where(verdict)
-    if verdict.best is None:
-        return f"No verdict {where}: {verdict.reason}."
-    superlative = f"the {'lowest' if verdict.smaller_is_better else 'highest'} {verdict.title}"
-    several = len(verdict.problems) > 1
-    has = f"the best mean rank by {verdict.title}" if several else superlative
-    value, low, high = (_number(number, verdict.unit) for number in (verdict.value, verdict.low, verdict.high))
-    number = f"{value}{_unit(verdict)}, 95 % interval {low} to {high}"
-    if not verdict.tied:
-        others = len(verdict.rivals)
-        claim = f"{verdict.best} has {has} {where} ({number})"
-        beaten = f", ahead of the {others} others" if others > 1 else ", ahead of the other method"
-        told = f"{claim}{beaten if others else ''}{_p(verdict) if others else ''}."
-    else:
-        told = (
-            f"No single winner {where}: {listed([verdict.best, *verdict.tied])} cannot be told apart"
-            f"{' by mean rank' if several else ''}{_p(verdict)}. "
-            f"{verdict.best} has {has} ({number})."
-        )
-    return " ".join(filter(None, [told, _cheapest(verdict), _references(verdict)]))
-
-
-def listed(names: list[str], most: int = NAMED) -> str:
-    """The names as `A, B and C`; a long list is cut and the rest counted."""
-    if len(names) > most + 1:
-        names = [*names[:most], f"{len(names) - most} others"]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _where(verdict: Verdict) -> str:
-    if len(verdict.problems) == 1:
-        return f"on {verdict.problems[0]}"
-    return f"over {len(verdict.problems)} problems" if verdict.problems else "over these problems"
-
-
-def _unit(verdict: Verdict) -> str:
-    if verdict.unit.startswith("%"):
-        return f" {verdict.unit}"
-    if verdict.unit.startswith("share"):  # a number from 0 to 1 that the metric's title explains
-        return ""
-    return "" if len(verdict.problems) > 1 else f" {verdict.unit}"
-
-
-def _number(value: float | None, unit: str) -> str:
-    """The number as text: per cent and ranks with two decimals, shares with four, as the ends of their intervals."""
-    if value is None:
-        return "?"
-    if unit.startswith("share"):
-        return f"{value:.4f}"
-    return f"{value:.2f}" if unit.startswith("%") or unit == RANK_UNIT else f"{value:.4g}"
-
-
-def _p(verdict: Verdict) -> str:
-    if verdict.p_value is None:
-        return " (too few trials for a p-value)"
-    shown = "p < 0.001" if verdict.p_value < 0.001 else f"p = {verdict.p_value:.2g}"
-    return f" ({verdict.test}, {shown})" if len(verdict.problems) > 1 else f" ({shown})"
-
-
-def _cheapest(verdict: Verdict) -> str:
-    if not verdict.tied or verdict.cheapest is None:
-        return ""
-    return f"The cheapest of these is {verdict.cheapest} ({verdict.cheapest_reason})."
-
-
-def _references(verdict: Verdict) -> str:
-    words = {BASELINE: "choosing at random", COMMONEST: "always taking the commonest action"}
-    missed = [words.get(one.policy, one.policy) for one in verdict.references if not one.behind]
-    return f"It is not clearly better than {listed(missed)}." if missed else ""

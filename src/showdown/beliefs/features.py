@@ -58,6 +58,10 @@ class Features(Configuration, ABC):
         """Change what designs are; the caller rebuilds its beliefs from all of `history` afterwards."""
         return state
 
+    def learned(self, state: FeatureState, inputs: jax.Array) -> jax.Array | None:
+        """The part of designs that is learned, (…, features); None where nothing is."""
+        return None
+
     def work(self, spec: ProblemSpec, horizon: int, posteriors: int) -> Work:
         """What a trial costs with so many beliefs on these features."""
         return linear_work(spec, horizon)

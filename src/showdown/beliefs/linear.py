@@ -32,7 +32,7 @@ class LinearState(NamedTuple):
     noise: Any  # a NoiseBelief where the noise is unknown, None where it is known
 
 
-class Linear(LinearBelief):
+class ExactLinear(LinearBelief):
     """What known and unknown noise share."""
 
     covariance: Covariance
@@ -105,7 +105,7 @@ class Linear(LinearBelief):
 
 
 @config
-class GaussianLinear(Linear):
+class GaussianLinear(ExactLinear):
     """The noise variance is known; the value of an action is Gaussian."""
 
     covariance: Covariance = param("full", "what is sampled from: Σ, diag(Σ) or 1/diag(Σ⁻¹)")
@@ -148,7 +148,7 @@ class GaussianLinear(Linear):
 
 
 @config
-class StudentLinear(Linear):
+class StudentLinear(ExactLinear):
     """The noise variance has an inverse-gamma belief per action; the value of an action is Student-t."""
 
     covariance: Covariance = param("full", "what is sampled from: σ²Σ, σ²diag(Σ) or σ²/diag(Σ⁻¹)")

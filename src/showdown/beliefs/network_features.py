@@ -84,6 +84,9 @@ class NetworkFeatures(Features):
             features = network.features(state.averaged, _inputs(plain))
         return jnp.concatenate([features / jnp.sqrt(jnp.float32(features.shape[-1])), plain], axis=-1)
 
+    def learned(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
+        return self.design(state, inputs)[..., : self.hidden_layers[-1]]
+
     def observe(self, state: NetworkState, inputs: jax.Array, reward: jax.Array) -> NetworkState:
         return state._replace(contexts=state.contexts.observe(inputs), squares=state.squares + reward**2)
 
@@ -97,20 +100,28 @@ class NetworkFeatures(Features):
     def due(self, count: jax.Array) -> jax.Array:
         return count // self.refit_every % self._times(count) == 0
 
+    def updates(self, count: jax.Array) -> jax.Array:
+        """How many updates a training after `count` contexts makes, ()."""
+        return self.refit_every * self._times(count)
+
+    def predict(self, key: jax.Array, parameters: Network, inputs: jax.Array) -> jax.Array:
+        """What the network in training says of rewards, (…, num_outputs)."""
+        return network.predict(parameters, inputs)
+
     def refit(self, key: jax.Array, state: NetworkState, history: History) -> NetworkState:
         scale = state.contexts.refit()
         unit = jnp.sqrt(state.squares / jnp.maximum(state.contexts.seen, 1.0))
         unit = jnp.where(unit > 0, unit, 1.0)
 
         def loss(key: jax.Array, parameters: Network, batch: Batch) -> jax.Array:
-            predicted = network.predict(parameters, _inputs(scaled_design(scale, batch.inputs)))
+            predicted = self.predict(key, parameters, _inputs(scaled_design(scale, batch.inputs)))
             return training.mean_squared_error(batch.played(predicted), batch.rewards / unit)
 
         with precision_scope(self.training_precision):
             fit = training.train(
                 role_key(key, "train"),
                 state.fit,
-                self.refit_every * self._times(history.count),
+                self.updates(history.count),
                 draw=lambda key: history.sample(key, self.batch_size),
                 loss=loss,
                 direction=self._direction(),
@@ -126,11 +137,15 @@ class NetworkFeatures(Features):
             spec,
             horizon,
             layers=self.hidden_layers,
-            training_steps=self.refit_every * trainings,
+            training_steps=self.training_steps(horizon),
             batch_size=self.batch_size,
             trainings=trainings,
             posteriors=posteriors,
         )
+
+    def training_steps(self, horizon: int) -> int:
+        """The updates of a trial."""
+        return horizon // self.refit_every * self.refit_every
 
     def _direction(self) -> optax.GradientTransformation:
         return optax.chain(optax.scale_by_adam(), optax.add_decayed_weights(self.weight_decay))

@@ -42,39 +42,17 @@ class ScaleFreeState(NamedTuple):
     squares: jax.Array  # (owners,) sum of squared rewards
 
 
-@config
-class ScaleFreeLinear(LinearBelief):
-    """Student-t values whose priors are in units of the root mean square reward."""
+class ScaleFree(LinearBelief):
+    """What beliefs in units of the rewards seen share: all but the law of values."""
 
-    prior_precision: float = param(
-        0.01, "λ: coefficients ~ N(0, noise·I/λ), per unit of mean squared design", positive, log(1e-3, 10)
-    )
-    noise_shape: float = param(1.0, "a0: shape of the prior on the noise variance", positive, log(0.1, 1e3))
-    noise_level: float = param(
-        0.1, "c: prior noise variance, in units of the mean squared reward", positive, log(1e-2, 10)
-    )
-    tempering: float = param(
-        0.25, "τ: part of the residual variance that counts as noise", non_negative, linear(0.0, 1.0)
-    )
-    doubt: float = param(
-        0.2, "f: doubt about actions that never varied, in root mean square rewards", non_negative, linear(0.0, 1.0)
-    )
-    doubt_pulls: float = param(100.0, "h: pulls of an action after which that doubt fades", positive, log(10, 1e4))
+    prior_precision: float
+    noise_shape: float
+    noise_level: float
 
     def init(self, owners: int, dim: int) -> ScaleFreeState:
         zeros = jnp.zeros(owners)
         start = regression.prior(owners, dim, self.prior_precision)
         return ScaleFreeState(start, zeros, zeros, zeros, zeros)
-
-    def values(self, state: ScaleFreeState, design: jax.Array) -> Values:
-        square = _mean_square(state)
-        shape = self.noise_shape + state.rows / 2
-        noise = (self.noise_shape * self.noise_level * square + self.tempering * state.residuals / 2) / shape
-        level = state.rewards**2 / (jnp.maximum(state.rows, 1.0) * state.squares + LEAST_SQUARE * square)
-        doubt = (self.doubt * level) ** 2 * square * self.doubt_pulls / (self.doubt_pulls + state.rows)
-        spread = jnp.sqrt(noise * regression.variance(state.regressions, design) + doubt)
-        mean = regression.predict(state.regressions, design)
-        return Values(mean, spread, *(jnp.broadcast_to(each, mean.shape) for each in (2 * shape, noise)))
 
     def directions(self, state: ScaleFreeState, designs: jax.Array) -> jax.Array:
         return regression.projections(state.regressions, designs)
@@ -83,7 +61,7 @@ class ScaleFreeLinear(LinearBelief):
         self, state: ScaleFreeState, design: jax.Array, owner: jax.Array, reward: jax.Array
     ) -> tuple[ScaleFreeState, jax.Array]:
         shape = self.noise_shape + state.rows[owner] / 2
-        rate = self.noise_shape * self.noise_level * _mean_square(state) + state.residuals[owner] / 2
+        rate = self.noise_shape * self.noise_level * mean_square(state) + state.residuals[owner] / 2
         square_scale = rate / shape * (1 + regression.variance_at(state.regressions, owner, design)) + TINY
         predicted = regression.predict_at(state.regressions, owner, design)
         evidence = log_student_t(reward, predicted, square_scale, 2 * shape)
@@ -105,6 +83,36 @@ class ScaleFreeLinear(LinearBelief):
         return state._replace(regressions=regressions, residuals=2 * noise.rate)
 
 
-def _mean_square(state: ScaleFreeState) -> jax.Array:
+@config
+class ScaleFreeLinear(ScaleFree):
+    """Student-t values whose priors are in units of the root mean square reward."""
+
+    prior_precision: float = param(
+        0.01, "λ: coefficients ~ N(0, noise·I/λ), per unit of mean squared design", positive, log(1e-3, 10)
+    )
+    noise_shape: float = param(1.0, "a0: shape of the prior on the noise variance", positive, log(0.1, 1e3))
+    noise_level: float = param(
+        0.1, "c: prior noise variance, in units of the mean squared reward", positive, log(1e-2, 10)
+    )
+    tempering: float = param(
+        0.25, "τ: part of the residual variance that counts as noise", non_negative, linear(0.0, 1.0)
+    )
+    doubt: float = param(
+        0.2, "f: doubt about actions that never varied, in root mean square rewards", non_negative, linear(0.0, 1.0)
+    )
+    doubt_pulls: float = param(100.0, "h: pulls of an action after which that doubt fades", positive, log(10, 1e4))
+
+    def values(self, state: ScaleFreeState, design: jax.Array) -> Values:
+        square = mean_square(state)
+        shape = self.noise_shape + state.rows / 2
+        noise = (self.noise_shape * self.noise_level * square + self.tempering * state.residuals / 2) / shape
+        level = state.rewards**2 / (jnp.maximum(state.rows, 1.0) * state.squares + LEAST_SQUARE * square)
+        doubt = (self.doubt * level) ** 2 * square * self.doubt_pulls / (self.doubt_pulls + state.rows)
+        spread = jnp.sqrt(noise * regression.variance(state.regressions, design) + doubt)
+        mean = regression.predict(state.regressions, design)
+        return Values(mean, spread, *(jnp.broadcast_to(each, mean.shape) for each in (2 * shape, noise)))
+
+
+def mean_square(state: ScaleFreeState) -> jax.Array:
     """M²."""
     return state.squares.sum() / jnp.maximum(state.rows.sum(), 1.0) + TINY

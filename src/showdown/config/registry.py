@@ -41,7 +41,7 @@ class Registry(Generic[T]):
         self.noun = noun
         registries.setdefault(noun, self)
         self._entries: dict[str, Registered[T]] = {}
-        self._wrappers: dict[str, Callable[[T], T]] = {}
+        self._wrappers: dict[str, tuple[Callable[[T], T], str]] = {}
         self._plugins_loaded = False
 
     def add(self, name: str, value: T, base: str | None = None) -> T:
@@ -58,13 +58,14 @@ class Registry(Generic[T]):
         self._entries[name] = Registered(name, value, base)
         return value
 
-    def add_wrapper(self, name: str, wrap: Callable[[T], T]) -> None:
+    def add_wrapper(self, name: str, wrap: Callable[[T], T], summary: str) -> None:
         """Let `PRESET/name` mean what `wrap` makes of the preset."""
-        self._wrappers[name] = wrap
+        self._wrappers[name] = wrap, summary
 
-    def wrappers(self) -> list[str]:
+    def wrappers(self) -> dict[str, str]:
+        """What each wrapper does, by its name."""
         self._load_plugins()
-        return list(self._wrappers)
+        return {name: summary for name, (_, summary) in self._wrappers.items()}
 
     def entry(self, name: str) -> Registered[T]:
         self._load_plugins()
@@ -85,7 +86,7 @@ class Registry(Generic[T]):
             if name not in self.wrappers():
                 known = ", ".join(self._wrappers) or "none"
                 raise UsageError(f"nothing that a {self.noun} can be put into is called {name!r}; there are: {known}")
-            value = self._changed(self._wrappers[name](value), changes, name, always=True)
+            value = self._changed(self._wrappers[name][0](value), changes, name, always=True)
         return value
 
     def _changed(self, value: T, changes: dict[str, str], name: str, always: bool = False) -> T:

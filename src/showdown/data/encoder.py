@@ -31,9 +31,9 @@ _CONTAINERS = (list, dict, set, np.ndarray, pd.Series, pd.DataFrame)  # none is 
 
 
 class HasTable(Protocol):
-    """A problem made of a table, such as `table[path=…,label=…]`."""
+    """A problem, made of a table (`table[path=…,label=…]`) or not."""
 
-    def bandit_table(self) -> BanditTable: ...
+    def bandit_table(self) -> BanditTable | None: ...
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,12 @@ class Encoder:
 
     @classmethod
     def for_problem(cls, problem: HasTable) -> Encoder:
-        if not hasattr(problem, "bandit_table"):
+        table = problem.bandit_table()
+        if table is None:
             raise UsageError(
                 f"an encoder is made of a table of yours (showdown.problems.table), not of a {type(problem).__name__}"
             )
-        return cls.of(problem.bandit_table())
+        return cls.of(table)
 
     @classmethod
     def of(cls, table: BanditTable) -> Encoder:

@@ -105,6 +105,11 @@ def _matrix_payoffs(classes: list[str], matrix: pd.DataFrame) -> tuple[np.ndarra
         if lacking:
             raise UsageError(f"the reward matrix must have one row for every class, and not so for {lacking[0]!r}")
         matrix = matrix.iloc[[found.index(name) for name in classes], 1:]
+    elif _is_index(first):
+        raise UsageError(
+            f"the first column of the reward matrix, {str(first.name)!r}, looks like a row number and would be an "
+            "action: leave it out (with pandas, index=False), or write the names of the classes into it"
+        )
     elif len(matrix) != len(classes):
         raise UsageError(
             f"the reward matrix has {len(matrix)} rows and the label {len(classes)} classes ({', '.join(classes[:20])})"
@@ -113,6 +118,17 @@ def _matrix_payoffs(classes: list[str], matrix: pd.DataFrame) -> tuple[np.ndarra
         raise UsageError("the reward matrix must have at least two columns of numbers, one per action")
     payoffs = np.stack([rewards_of(matrix[name]) for name in matrix.columns], axis=1)
     return in_float32(payoffs), tuple(map(str, matrix.columns))
+
+
+_INDEX_NAME = re.compile(r"(?i)unnamed: 0|column_0|index|")
+
+
+def _is_index(first: pd.Series) -> bool:
+    """Whether a column is the index that pandas writes: without a name, or called index, and counting from 0 or 1."""
+    numbers = as_numbers(first)
+    if numbers is None or len(numbers) < 2 or not _INDEX_NAME.fullmatch(str(first.name).strip()):
+        return False
+    return bool((numbers - numbers[0] == np.arange(len(numbers))).all()) and numbers[0] in (0, 1)
 
 
 def rewards_of(series: pd.Series, why: str = "every action needs its reward in every row") -> np.ndarray:

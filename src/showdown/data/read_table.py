@@ -53,7 +53,7 @@ def read_table(
 def _read(path: Path, delimiter: delimited.DelimiterName, header: delimited.Header) -> Frame:
     with path.open("rb") as stream:
         start = stream.read(8)
-    known = binary_format(start)
+    known = binary_format(start, path)
     if known is not None:
         return Frame(known.read(path), known.name)
     is_gzipped = start.startswith(b"\x1f\x8b")

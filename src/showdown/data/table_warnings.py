@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from showdown.data.column_rules import CategoryRule, NumberRule, Rule
+from showdown.data.leaks import columns_that_decide, likely_identifiers
 from showdown.data.written_values import UNCLEAR_DAY_FIRST
 
 FEW_ROWS = 20  # below this many, a column that agrees with the label proves little
@@ -23,7 +24,8 @@ def warnings_of(
     context = [rule.name for rule in rules]
     dims = sum(rule.dims for rule in rules)
     return (
-        *(_equal_to_label(frame, context, labels, len(classes)) if classes else ()),
+        *(_leaks(frame, context, labels, len(classes)) if classes else ()),
+        *_identifiers(frame, context),
         *_equal_to_rewards(frame, context, rewards),
         *_classes_of_one_row(classes),
         *_wide(dims, len(frame)),
@@ -33,7 +35,32 @@ def warnings_of(
     )
 
 
-def _equal_to_label(frame: pd.DataFrame, context: list[str], labels: np.ndarray, classes: int) -> Iterator[str]:
+def _leaks(frame: pd.DataFrame, context: list[str], labels: np.ndarray, classes: int) -> Iterator[str]:
+    """A warning for each column that equals the label or decides it."""
+    equal = dict(_equal_to_label(frame, context, labels, classes))
+    yield from equal.values()
+    others = [name for name in context if name not in equal]
+    for name, share in columns_that_decide(frame, others, labels):
+        yield (
+            f"the column {name!r} decides the label in {share:.1%} of the rows, so the answer may be in the context: "
+            "leave the column out with ignore, unless it is known before the decision"
+        )
+
+
+def _identifiers(frame: pd.DataFrame, context: list[str]) -> Iterator[str]:
+    found = likely_identifiers(frame, context)
+    if found:
+        have = "the column" if len(found) == 1 else "the columns"
+        yield (
+            f"{have} {_listed(found)} may name the rows (a different whole number in each): "
+            "leave out with ignore what says nothing about the answer"
+        )
+
+
+def _equal_to_label(
+    frame: pd.DataFrame, context: list[str], labels: np.ndarray, classes: int
+) -> Iterator[tuple[str, str]]:
+    """The columns of which each value stands for one class, with a warning for each."""
     if len(frame) < FEW_ROWS:
         return
     for name in context:
@@ -46,8 +73,9 @@ def _equal_to_label(frame: pd.DataFrame, context: list[str], labels: np.ndarray,
         pairs = len(np.unique(codes[present].astype(np.int64) * classes + labels[present]))
         if pairs == len(values) and len(np.unique(labels[present])) == classes:
             yield (
+                name,
                 f"the column {name!r} equals the label (each of its values stands for one class), so the answer is in "
-                "the context: leave the column out with ignore, unless it is known before the decision"
+                "the context: leave the column out with ignore, unless it is known before the decision",
             )
 
 

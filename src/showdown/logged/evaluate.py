@@ -7,24 +7,23 @@ from typing import Any
 import numpy as np
 
 from showdown.basics.errors import DivergedError, UsageError
-from showdown.logged.act_probabilities import act_probabilities
 from showdown.logged.checks import FEW, HOPELESS, log_messages, replay_messages, weight_messages
 from showdown.logged.estimators import (
+    RewardModel,
     direct_method,
     doubly_robust,
     effective_rows,
+    fit_rewards,
     ips,
     mean_of,
     snips,
     weights,
 )
-from showdown.logged.live_through import learn
+from showdown.logged.live_through import learn, replay_value
 from showdown.logged.log import Log
 from showdown.logged.read_log import read_log
-from showdown.logged.replay_value import replay_value
 from showdown.logged.report import Evaluation, Row
-from showdown.logged.reward_model import RewardModel, fit_rewards
-from showdown.logged.targets import Target, default_names, targets_of
+from showdown.logged.targets import Target, act_probabilities, default_names, targets_of
 from showdown.protocol.keys import named_key, role_key
 from showdown.protocol.policy import Policy
 

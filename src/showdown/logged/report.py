@@ -55,7 +55,7 @@ class Evaluation:
         return f"Best is {by}; the log cannot tell it from its own {own.value:.4g}."
 
     def _speaking(self) -> list[Row]:
-        """For each policy the estimate to believe first."""
+        """The estimate of each policy to believe first."""
         chosen: dict[tuple[str, str], Row] = {}
         for estimator in ORDER:
             for row in self.estimates:

@@ -14,7 +14,7 @@ from pkgutil import iter_modules
 from showdown.basics.errors import UsageError
 from showdown.metrics.metric import EXPECTED, Metric
 
-COMMONEST = "always the commonest action"  # the best fixed action in hindsight, beside which some metrics are shown
+BEST_FIXED = "always the best fixed action"  # in hindsight; beside it some metrics are shown
 
 
 def _found() -> Iterator[Metric]:

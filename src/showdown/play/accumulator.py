@@ -14,6 +14,7 @@ from showdown.basics.errors import DivergedError, InvalidProblemError, ShowdownE
 from showdown.metrics import METRICS, per_checkpoint
 from showdown.metrics.metric import Metric, Take
 from showdown.play.segment import Played
+from showdown.protocol.situation import ADVICE
 
 CHECKPOINTS = 200  # points kept of each regret curve
 LAST_STEPS = 500  # simple regret is the mean over this many final steps, as in the paper
@@ -73,7 +74,7 @@ def check_available(first_step: int, actions: Any, expected_regret: Any) -> None
         trial, step = chosen[0]
         raise UsageError(
             f"the policy chose action {actions[trial, step]} at step {first_step + step}, which is not available: "
-            "`act` must look at `situation.available`"
+            f"{ADVICE}"
         )
 
 

@@ -65,7 +65,7 @@ def _traced(job: Job) -> Job:
 
 
 def compile_ahead(job: Job) -> None:
-    """For a later `compiled_once`. Does not wait for another thread that is compiling the same."""
+    """Begin to compile for a later `compiled_once`. Does not wait for another thread that is compiling the same."""
     _compile(job)
 
 

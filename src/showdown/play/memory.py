@@ -75,7 +75,7 @@ def _program_bytes(program: jax.stages.Compiled, here: int) -> int | None:
 
 
 def tree_bytes(tree: Any) -> int:
-    """Of arrays or of their shapes; a random key counts as one number."""
+    """The bytes of arrays, or of what has their shapes; a random key counts as one number."""
     return sum(math.prod(leaf.shape) * 4 for leaf in jax.tree.leaves(tree))
 
 

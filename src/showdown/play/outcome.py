@@ -65,11 +65,11 @@ class Outcome:
         raise AttributeError(f"{type(self).__name__} has no {name!r}; its columns are {', '.join(self.columns)}")
 
     def largest_diagnostics(self) -> dict[str, float]:
-        """Of each scalar, over all trials."""
+        """The largest value of each scalar diagnostic, over all trials."""
         return {name: float(values.max()) for name, values in self.diagnostics.items() if values.ndim == 1}
 
     def mean_timelines(self) -> dict[str, list[float]]:
-        """Of each diagnostic with a number per doubling of steps, over all trials; up to the last step played."""
+        """The mean over trials of each diagnostic with a number per doubling of steps, up to the last step played."""
         parts = int(self.steps[-1]).bit_length()
         timelines = {name: values.mean(axis=0) for name, values in self.diagnostics.items() if values.ndim == 2}
         return {name: values[:parts].tolist() for name, values in timelines.items()}

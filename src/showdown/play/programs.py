@@ -104,7 +104,7 @@ def _past(policy: Policy, problem: Problem, tables: Tables, episodes: Episode) -
 
 
 def _shapes(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Of what a function returns."""
+    """The shapes of what a function returns."""
     made = jax.eval_shape(function, *arguments)
     return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), made)
 

@@ -1,11 +1,10 @@
-"""With what probability a policy takes each action: the law that it states, or else the shares of some draws."""
+"""The probability with which a policy takes each action: the law that it states, or else the shares of some draws."""
 
 from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
 
-from showdown.play.score_chunks import at_once
 from showdown.protocol.keys import role_key
 from showdown.protocol.policy import Policy, State
 from showdown.protocol.situation import Situation
@@ -31,3 +30,13 @@ def taken_probability(
     values, draws = law(policy, key, state, situation, SIMULATED_DRAWS)
     times = draws.astype(jnp.float32)
     return jnp.where(draws > 0, (times * values[action] + 1) / (times + 1), values[action])
+
+
+# On a CPU, jaxlib 0.10.2 gives silently wrong sums where a fused reduction has more than 32,768 results
+# (github.com/jax-ml/jax/issues/39103).
+SCORES_AT_ONCE = 1 << 14
+
+
+def at_once(scores: int) -> int:
+    """The batch size for items of so many scores each."""
+    return max(1, SCORES_AT_ONCE // scores)

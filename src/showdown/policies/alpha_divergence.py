@@ -32,8 +32,7 @@ import jax
 import jax.numpy as jnp
 
 from showdown.config import at_least, config, integers, log, param, positive
-from showdown.policies.registry import policies
-from showdown.policies.shared.references import PAPER
+from showdown.policies.registry import PAPER, policies
 from showdown.policies.shared.variational import NetworkBelief, VariationalPolicy
 from showdown.policies.wrappers import WarmUp
 from showdown.posteriors import network, variational

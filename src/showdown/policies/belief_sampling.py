@@ -5,7 +5,9 @@ features are refitted (a scale, a network), the belief is rebuilt from all of hi
 
 `ScaleFree` is a linear belief whose priors are in units of the rewards seen, on contexts divided by one number: it
 behaves the same whatever the units of rewards and contexts are. `ScaleFree-Duel` explores by duels. `ScaleFreeNetwork`
-and `ScaleFreeNetwork-Duel` see the last layer of a network as well. They are the parts of `Council`, on their own.
+and `ScaleFreeNetwork-Duel` see the last layer of a network as well. They are the parts of the first `Council`, on their
+own; `Tempered` and `TemperedNetwork` those of the second, and `NeuralLinear-Dropout` has the belief of NeuralLinear on
+the same features.
 
 Reference: docs/policies/council.md.
 
@@ -21,9 +23,12 @@ import jax
 
 from showdown.basics.errors import UsageError
 from showdown.beliefs.belief import Belief, BeliefState, LinearBelief, Values
+from showdown.beliefs.dropout_features import DropoutFeatures
 from showdown.beliefs.features import Features, FeatureState, ScaledContexts
+from showdown.beliefs.linear import StudentLinear
 from showdown.beliefs.network_features import NetworkFeatures
 from showdown.beliefs.scale_free import ScaleFreeLinear
+from showdown.beliefs.tempered import TemperedLinear
 from showdown.config import config, param, required
 from showdown.policies.registry import policies
 from showdown.policies.shared.refit_beliefs import View, refit
@@ -79,6 +84,9 @@ class BeliefSampling(ValueThompson):
             features, self.belief.observe(state.belief, design, situation.spec.owner(action), reward)[0]
         )
 
+    def learned_features(self, state: SamplingState, inputs: jax.Array) -> jax.Array | None:
+        return self.features.learned(state.features, inputs)
+
     def refit(self, key: jax.Array, state: SamplingState, history: History) -> SamplingState:
         assert isinstance(self.belief, LinearBelief)
         views = [View(self.belief, self.features.dim(history.spec))]
@@ -89,10 +97,17 @@ class BeliefSampling(ValueThompson):
         return self.features.work(spec, horizon, posteriors=1)
 
 
-for _name, _features, _belief in (
-    ("ScaleFree", ScaledContexts(), ScaleFreeLinear()),
-    ("ScaleFreeNetwork", NetworkFeatures(), ScaleFreeLinear(prior_precision=0.05)),
+_policy: BeliefSampling
+for _name, _policy in (
+    ("ScaleFree", BeliefSampling(features=ScaledContexts(), belief=ScaleFreeLinear())),
+    ("ScaleFreeNetwork", BeliefSampling(features=NetworkFeatures(), belief=ScaleFreeLinear(prior_precision=0.05))),
 ):
-    _policy = BeliefSampling(features=_features, belief=_belief)
     policies.add(_name, WarmUp(inner=_policy))
     policies.add(f"{_name}-Duel", WarmUp(inner=Duel(inner=_policy)), base=_name)
+
+for _name, _policy in (
+    ("Tempered", BeliefSampling(features=ScaledContexts(), belief=TemperedLinear(prior_precision=0.01))),
+    ("TemperedNetwork", BeliefSampling(features=DropoutFeatures(), belief=TemperedLinear(prior_precision=0.1))),
+    ("NeuralLinear-Dropout", BeliefSampling(features=DropoutFeatures(), belief=StudentLinear(compensated=False))),
+):
+    policies.add(_name, WarmUp(inner=_policy, pulls=1))

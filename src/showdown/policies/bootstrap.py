@@ -24,8 +24,7 @@ import jax
 import jax.numpy as jnp
 
 from showdown.config import at_least, config, integers, linear, param, positive_probability
-from showdown.policies.registry import policies
-from showdown.policies.shared.references import PAPER
+from showdown.policies.registry import PAPER, policies
 from showdown.policies.shared.rms_network import RMSNetwork
 from showdown.policies.wrappers import WarmUp
 from showdown.posteriors.network import Network

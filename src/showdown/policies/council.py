@@ -1,13 +1,16 @@
-"""One policy for people who do not want to choose: several beliefs over one history, each deciding by duels.
+"""One policy for people who do not want to choose: several beliefs over one history, the best predictor decides.
 
 Each member holds a belief about part of a shared design vector: [last layer of a network, context, 1]. The two members
-of `Council` are linear in the context and linear in all of it. At every step one member is chosen by what members have
-earned where they disagreed (`beliefs/choice.py`), and the action by a duel on that member's values
-(`policies/shared/duel.py`). All members learn from every reward. Nothing depends on the unit of rewards or contexts,
-and no constant depends on the problem.
+of `Council` are linear in the context and linear in all of it. All predict every reward before it is seen; the member
+whose predictions were better (`beliefs/best_predictor.py`) decides, by Thompson sampling. All learn from every reward.
+Nothing depends on the unit of rewards or contexts, and no constant depends on the problem.
 
-Reference: docs/policies/council.md, which also says how the constants were chosen. The neural-linear member is after
-Riquelme, Tucker, Snoek, "Deep Bayesian Bandits Showdown", ICLR 2018.
+`Tempered` and `TemperedNetwork` are its members on their own. `NeuralLinear-Dropout` has the belief of NeuralLinear on
+the same features. They are in `belief_sampling.py`. The first edition, which decided by duels, is in
+`first_council.py`.
+
+Reference: docs/policies/council.md; docs/council.md says how the constants were chosen. The neural-linear member is
+after Riquelme, Tucker, Snoek, "Deep Bayesian Bandits Showdown", ICLR 2018.
 
 Cost per step O(members·num_actions·dim²); per refit the network's training, one pass over history with 2·t·dim²
 operations for the Gram matrices of all members together, and a factorisation per member and action; memory
@@ -16,20 +19,20 @@ members·num_actions·dim² floats per trial beside the network's.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from showdown.basics.errors import UsageError
-from showdown.beliefs.belief import BeliefState, LinearBelief, Values
-from showdown.beliefs.choice import ChoiceState, EarnedChoice
+from showdown.beliefs.belief import BeliefState
+from showdown.beliefs.best_predictor import Contest
+from showdown.beliefs.dropout_features import DropoutFeatures
 from showdown.beliefs.features import Features, FeatureState
-from showdown.beliefs.network_features import NetworkFeatures
-from showdown.beliefs.scale_free import ScaleFreeLinear
-from showdown.config import Configuration, config, param, required
+from showdown.beliefs.tempered import TemperedLinear
+from showdown.config import config, linear, non_negative, param
 from showdown.policies.registry import policies
-from showdown.policies.shared.duel import duel, duel_law
+from showdown.policies.shared.member import Member, check_members, views_of
 from showdown.policies.shared.refit_beliefs import View, refit
 from showdown.policies.wrappers import WarmUp
 from showdown.posteriors.probability_of_best import MOST, largest
@@ -44,36 +47,36 @@ from showdown.protocol.work import Work
 DOUBLINGS = 20  # parts of the timeline: part b holds the steps from 2^b to 2^(b+1) − 1, the last one all that follow
 
 
+class Timeline(NamedTuple):
+    """Who decided, and why, by part of the timeline."""
+
+    decided: jax.Array  # (DOUBLINGS, members) how often each member did
+    errors: jax.Array  # (DOUBLINGS, members) sum of its squared errors
+    squares: jax.Array  # (DOUBLINGS,) sum of squared rewards
+
+
 class CouncilState(NamedTuple):
     features: FeatureState
     beliefs: tuple[BeliefState, ...]  # one per member
-    choice: ChoiceState
-    chosen: jax.Array  # (DOUBLINGS, members) draws of each member by part of the timeline
+    contest: Contest
+    timeline: Timeline
 
 
 @config
-class Member(Configuration):
-    """A belief and the part of the design vector that it sees."""
+class PredictorCouncil(Policy):
+    """Several beliefs over one history; the one that has predicted rewards better decides, by Thompson sampling."""
 
-    name: str = param(required, "what it is called in diagnostics")
-    sees: Literal["context", "all"] = param(required, "the context and a constant, or the whole design vector")
-    belief: LinearBelief = param(required, "about the value of each action")
-
-
-@config
-class Council(Policy):
-    """Several beliefs over one history; the one that earns more where they disagree decides, by a duel."""
-
-    features: Features = param(NetworkFeatures(), "what members see of a context")
+    features: Features = param(DropoutFeatures(), "what members see of a context")
     members: tuple[Member, ...] = param(
         (
-            Member(name="linear", sees="context", belief=ScaleFreeLinear(prior_precision=0.01)),
-            Member(name="network", sees="all", belief=ScaleFreeLinear(prior_precision=0.05)),
+            Member(name="linear", sees="context", belief=TemperedLinear(prior_precision=0.01)),
+            Member(name="network", sees="all", belief=TemperedLinear(prior_precision=0.1)),
         ),
         "who is asked",
     )
-    choice: EarnedChoice = param(EarnedChoice(), "between members")
-    duels: bool = param(True, "decide by duels; false is Thompson sampling")
+    spread: float = param(
+        0.7, "of the draw between members, in deviations; 0 follows the best one", non_negative, linear(0.0, 2.0)
+    )
 
     sees_action_features = True  # beside the context; one set of coefficients then serves all actions
 
@@ -83,59 +86,58 @@ class Council(Policy):
 
     def check(self) -> None:
         super().check()
-        if not self.members:
-            raise UsageError("a council needs at least one member")
-        names = [member.name for member in self.members]
-        if len(set(names)) < len(names):
-            raise UsageError(f"two members of a council have the same name: {', '.join(names)}")
+        check_members(self.members)
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> CouncilState:
+        members = len(self.members)
         return CouncilState(
             features=self.features.init(key, spec),
             beliefs=tuple(view.belief.init(spec.num_outputs, view.width) for view in self._views(spec)),
-            choice=self.choice.init(len(self.members)),
-            chosen=jnp.zeros((DOUBLINGS, len(self.members))),
+            contest=Contest.start(members),
+            timeline=Timeline(jnp.zeros((DOUBLINGS, members)), jnp.zeros((DOUBLINGS, members)), jnp.zeros(DOUBLINGS)),
         )
 
     def act(self, key: jax.Array, state: CouncilState, situation: Situation) -> jax.Array:
-        values = self._values(state, situation)
-        member = self.choice.draw(role_key(key, "member"), state.choice)
-        mean, spread, freedom = (jnp.stack(parts)[member] for parts in zip(*(each.law for each in values), strict=True))
-        if situation.features is None:
-            draws = mean + spread * student_t(role_key(key, "draws"), freedom)
-        else:
-            draws = self._joint_draws(role_key(key, "draws"), state, situation)[member]
-        return duel(role_key(key, "rival"), situation, mean, draws) if self.duels else situation.best(draws)
+        """The best of one draw of every action's value by the member that decides; the others are not asked."""
+        member = state.contest.draw(role_key(key, "member"), self.spread)
+        design, draws_key = self.features.design(state.features, situation.inputs), role_key(key, "draws")
+        views = zip(self._views(situation.spec), state.beliefs, strict=True)
+        if situation.features is not None:  # all actions share coefficients, so a member draws them once
+            draws = [partial(view.belief.draw, draws_key, belief, view.of(design)) for view, belief in views]
+            return situation.best(jax.lax.switch(member, draws))
+        opinions = [partial(view.belief.values, belief, view.of(design)) for view, belief in views]
+        values = jax.lax.switch(member, opinions)
+        return situation.best(values.mean + values.spread * student_t(draws_key, values.freedom))
 
     def probabilities(self, state: CouncilState, situation: Situation) -> jax.Array | None:
         """Each member's law, weighed by the probability that it decides."""
-        if situation.features is not None or (not self.duels and situation.num_actions > MOST):
+        if situation.num_actions > MOST or situation.features is not None:
             return None
-        values = self._values(state, situation)
-        laws = [duel_law(each, situation) if self.duels else largest(*each.law, situation.mask) for each in values]
-        return jnp.sum(self.choice.law(state.choice)[:, None] * jnp.stack(laws), axis=0)
+        design = self.features.design(state.features, situation.inputs)
+        views = zip(self._views(situation.spec), state.beliefs, strict=True)
+        laws = [largest(*view.belief.values(belief, view.of(design)).law, situation.mask) for view, belief in views]
+        return jnp.sum(state.contest.law(self.spread)[:, None] * jnp.stack(laws), axis=0)
 
     def update(
         self, key: jax.Array, state: CouncilState, situation: Situation, action: jax.Array, reward: jax.Array
     ) -> CouncilState:
         inputs, owner = situation.inputs_of(action), situation.spec.owner(action)
-        state = state._replace(features=self.features.observe(state.features, inputs, reward))
-        leaders = jnp.stack([jnp.argmax(values.mean) for values in self._values(state, situation)])
-        design = self.features.design(state.features, inputs)
-        learned = [
-            view.belief.observe(belief, view.of(design), owner, reward)
-            for view, belief in zip(self._views(situation.spec), state.beliefs, strict=True)
-        ]
-        evidence = jnp.stack([gained for _, gained in learned])
-        choice = self.choice.observe(state.choice, evidence, leaders, action, reward)
+        features = self.features.observe(state.features, inputs, reward)
+        design = self.features.design(features, inputs)
+        pairs = list(zip(self._views(situation.spec), state.beliefs, strict=True))
+        predicted = jnp.stack([view.belief.values(belief, view.of(design)).mean[owner] for view, belief in pairs])
+        errors = (predicted - reward) ** 2
         # `act` cannot keep its draw, so a second one from the same law stands for it in the timeline
-        part = jnp.clip(jnp.floor(jnp.log2(choice.seen)).astype(jnp.int32), 0, DOUBLINGS - 1)
+        member = state.contest.draw(key, self.spread)
         return CouncilState(
-            features=state.features,
-            beliefs=tuple(belief for belief, _ in learned),
-            choice=choice,
-            chosen=state.chosen.at[part, self.choice.draw(key, choice)].add(1.0),
+            features=features,
+            beliefs=tuple(view.belief.observe(belief, view.of(design), owner, reward)[0] for view, belief in pairs),
+            contest=state.contest.observe(errors),
+            timeline=_continued(state.timeline, state.contest.seen, member, errors, reward),
         )
+
+    def learned_features(self, state: CouncilState, inputs: jax.Array) -> jax.Array | None:
+        return self.features.learned(state.features, inputs)
 
     def refit(self, key: jax.Array, state: CouncilState, history: History) -> CouncilState:
         views = self._views(history.spec)
@@ -146,28 +148,32 @@ class Council(Policy):
         return self.features.work(spec, horizon, posteriors=len(self.members))
 
     def diagnostics(self, state: CouncilState) -> dict[str, jax.Array]:
-        shares = state.chosen / jnp.maximum(state.chosen.sum(axis=-1, keepdims=True), 1.0)
-        return {f"share of {member.name}": shares[:, number] for number, member in enumerate(self.members)}
+        """Each member's share of decisions, and its squared error as a part of the mean squared reward."""
+        decided, errors, squares = state.timeline
+        shares = decided / jnp.maximum(decided.sum(axis=-1, keepdims=True), 1.0)
+        parts = errors / jnp.where(squares > 0, squares, 1.0)[:, None]
+        named = list(enumerate(member.name for member in self.members))
+        return {f"share of {name}": shares[:, number] for number, name in named} | {
+            f"error of {name}": parts[:, number] for number, name in named
+        }
 
     def _views(self, spec: ProblemSpec) -> list[View]:
-        widths = {"context": spec.input_dim + 1, "all": self.features.dim(spec)}
-        return [View(member.belief, widths[member.sees]) for member in self.members]
-
-    def _joint_draws(self, key: jax.Array, state: CouncilState, situation: Situation) -> jax.Array:
-        """A draw by each member, (members, num_actions), where all actions share coefficients."""
-        design = self.features.design(state.features, situation.inputs)
-        views = zip(self._views(situation.spec), state.beliefs, strict=True)
-        return jnp.stack([view.belief.draw(key, belief, view.of(design)) for view, belief in views])
-
-    def _values(self, state: CouncilState, situation: Situation) -> list[Values]:
-        design = self.features.design(state.features, situation.inputs)
-        views = zip(self._views(situation.spec), state.beliefs, strict=True)
-        return [view.belief.values(belief, view.of(design)) for view, belief in views]
+        return views_of(self.members, self.features, spec)
 
 
-policies.add("Council", WarmUp(inner=Council()))
-policies.add(
-    "Council-fast",
-    WarmUp(inner=Council(features=NetworkFeatures(hidden_layers=(32, 32), batch_size=64))),
-    base="Council",
-)
+def _continued(
+    timeline: Timeline, seen: jax.Array, member: jax.Array, errors: jax.Array, reward: jax.Array
+) -> Timeline:
+    """After one more step that `member` decided, with `seen` steps before it."""
+    part = jnp.clip(jnp.floor(jnp.log2(seen + 1)).astype(jnp.int32), 0, DOUBLINGS - 1)
+    return Timeline(
+        decided=timeline.decided.at[part, member].add(1.0),
+        errors=timeline.errors.at[part].add(errors),
+        squares=timeline.squares.at[part].add(reward**2),
+    )
+
+
+FAST = DropoutFeatures(hidden_layers=(64, 64), batch_size=64, learning_rate=2e-3)
+
+policies.add("Council", WarmUp(inner=PredictorCouncil(), pulls=1))
+policies.add("Council-fast", WarmUp(inner=PredictorCouncil(features=FAST), pulls=1), base="Council")

@@ -18,8 +18,7 @@ from __future__ import annotations
 import jax
 
 from showdown.config import config, linear, param, positive_probability
-from showdown.policies.registry import policies
-from showdown.policies.shared.references import PAPER
+from showdown.policies.registry import PAPER, policies
 from showdown.policies.shared.rms_network import RMSNetwork
 from showdown.policies.wrappers import WarmUp
 from showdown.posteriors import network

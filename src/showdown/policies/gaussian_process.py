@@ -92,7 +92,7 @@ class GaussianProcess(ProcessPolicy):
         return replace(super().brief(), max_points=min(300, self.max_points))
 
     def known_targets(self, hyperparameters: Hyperparameters, state: ProcessState) -> jax.Array:
-        """Of the observations kept, zero in empty rows."""
+        """The targets of the observations kept, zero in empty rows."""
         targets = self.targets(hyperparameters, state.scale, state.points.actions, state.rewards)
         return jnp.where(gaussian_process.filled(state.points), targets, 0.0)
 

@@ -25,10 +25,9 @@ import jax
 
 from showdown.beliefs.belief import Values
 from showdown.beliefs.features import PlainContexts
-from showdown.beliefs.linear import Covariance, GaussianLinear, Linear, LinearState, StudentLinear
+from showdown.beliefs.linear import Covariance, ExactLinear, GaussianLinear, LinearState, StudentLinear
 from showdown.config import config, log, param, positive
-from showdown.policies.registry import policies
-from showdown.policies.shared.references import PAPER
+from showdown.policies.registry import PAPER, policies
 from showdown.policies.shared.value_thompson import ValueThompson
 from showdown.policies.wrappers import Duel, EpsilonGreedy, WarmUp
 from showdown.posteriors.rounding import ROUNDING
@@ -47,7 +46,7 @@ class _Linear(ValueThompson):
 
     @property
     @abstractmethod
-    def belief(self) -> Linear:
+    def belief(self) -> ExactLinear:
         """The belief that these fields describe."""
 
     def design(self, inputs: jax.Array) -> jax.Array:

@@ -81,6 +81,9 @@ class NeuralLinear(ValueThompson, RMSNetwork):
         with precision_scope(self.posterior_precision):
             return network.features(parameters, inputs)
 
+    def learned_features(self, state: NeuralLinearState, inputs: jax.Array) -> jax.Array:
+        return self.features(state.fit.parameters, inputs)
+
     def scores(self, key: jax.Array, state: NeuralLinearState, situation: Situation) -> jax.Array:
         return self.belief.draw(key, state.belief, self.features(state.fit.parameters, situation.inputs))
 

@@ -32,9 +32,8 @@ import jax
 import jax.numpy as jnp
 
 from showdown.config import at_least, config, integers, linear, log, param, positive, required, strictly_between
-from showdown.policies.registry import policies
+from showdown.policies.registry import PAPER, policies
 from showdown.policies.shared.neural import NeuralPolicy
-from showdown.policies.shared.references import PAPER
 from showdown.policies.wrappers import WarmUp
 from showdown.posteriors import gradient_noise, network, training
 from showdown.posteriors.network import Network

@@ -124,7 +124,7 @@ class SparseGaussianProcess(ProcessPolicy):
             return state._replace(belief=Regressions(*map(float64.split, belief)))
 
     def with_inducing_point(self, state: SparseState, context: jax.Array, action: jax.Array) -> SparseState:
-        """With one more inducing point while there is room. Where the others are the data so far this is exact."""
+        """The state with one more inducing point while there is room. It is exact where the others are all data."""
         parameters = state.fit.parameters
         hyperparameters, inducing = _model(parameters, state)
         inducing, factor, jitter = self.add_point(

@@ -10,8 +10,7 @@ import jax.numpy as jnp
 
 from showdown.basics.errors import UsageError
 from showdown.config import between, config, integers, linear, log, non_negative, param, probability, required
-from showdown.policies.shared.duel import duel, duel_law
-from showdown.policies.shared.value_thompson import ValueThompson
+from showdown.policies.shared.value_thompson import ValueThompson, duel, duel_law
 from showdown.protocol.keys import role_key
 from showdown.protocol.policy import Greedy, History, Policy, State, Thompson
 from showdown.protocol.problem import ProblemSpec
@@ -47,6 +46,9 @@ class Wrapper(Policy):
 
     def diagnostics(self, state: State) -> dict[str, jax.Array]:
         return self.inner.diagnostics(state)
+
+    def learned_features(self, state: State, inputs: jax.Array) -> jax.Array | None:
+        return self.inner.learned_features(state, inputs)
 
     def check_problem(self, spec: ProblemSpec) -> None:
         self.inner.check_problem(spec)
@@ -92,7 +94,7 @@ class WarmUp(Wrapper):
 
 @config
 class EpsilonGreedy(Wrapper):
-    """With probability `epsilon` play an action at random (all equally likely), otherwise what `inner` says."""
+    """Play an action at random with probability `epsilon`, all equally likely, and otherwise what `inner` says."""
 
     inner: Policy = param(required, "the policy that plays otherwise")
     epsilon: float = param(0.01, "ε: probability of a random action, at first", probability, log(1e-3, 0.5))

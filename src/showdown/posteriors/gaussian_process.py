@@ -43,7 +43,7 @@ def filled(points: Points) -> jax.Array:
 def covariance(
     hyperparameters: Hyperparameters, points: Points, extra: jax.Array, combination: Combination
 ) -> jax.Array:
-    """Of the values at `points`, with `extra` on the diagonal, (size, size)."""
+    """The covariance of the values at `points`, with `extra` on the diagonal, (size, size)."""
     weights = jnp.where(filled(points)[:, None], _one_hot(hyperparameters, points.actions), 0.0)
     among_tasks = weights @ kernel.of_tasks(hyperparameters) @ weights.T  # products, whose gradient needs no scatter
     among = kernel.of_contexts(hyperparameters, points.contexts, points.contexts, combination) * among_tasks

@@ -12,8 +12,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from showdown.posteriors.cholesky import cholesky
-from showdown.posteriors.triangular import inverse_of_lower
+from showdown.posteriors.cholesky import cholesky, inverse_of_lower
 
 BLOCK = 64  # rows factored by the library's own routine; above this LAPACK starts threads, which on a busy CPU stall
 MOST_IN_LOOP = 128  # rows of a half in `_by_equal_halves`, whose two unused products are cheap up to here

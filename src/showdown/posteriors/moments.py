@@ -15,10 +15,9 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from showdown.posteriors.cholesky import cholesky
+from showdown.posteriors.cholesky import cholesky, inverse_of_lower
 from showdown.posteriors.regression import NoiseBelief, Regressions
 from showdown.posteriors.training import Precision
-from showdown.posteriors.triangular import inverse_of_lower
 
 FIRST_JITTER, MOST_JITTER = 1e-6, 1.0  # relative to a unit diagonal; each try is ten times the last
 

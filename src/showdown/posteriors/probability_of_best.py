@@ -1,4 +1,4 @@
-"""With what probability each of several independent values is the largest, by numerical integration.
+"""The probability that each of several independent values is the largest, by numerical integration.
 
 Value j is mean_j + spread_j · T_j with T_j Student-t (normal where the freedom is infinite), and
 
@@ -79,7 +79,7 @@ def _slope(q: jax.Array, freedom: jax.Array) -> jax.Array:
 
 
 def _law(q: jax.Array, freedom: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Of one value at many q: the density of t, and the probability to be below."""
+    """The density of t and the probability to be below, for one value at many q."""
     grid = np.linspace(-REACH, REACH, POINTS, dtype=np.float32)
     at, between = _slope(jnp.asarray(grid), freedom), _slope(jnp.asarray(grid[:-1] + np.float32(STEP / 2)), freedom)
     parts = STEP / 6 * (at[:-1] + 4 * between + at[1:])  # Simpson

@@ -8,6 +8,7 @@ not come by the end are never learned.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import jax
 
@@ -32,6 +33,9 @@ class ProblemWrapper(Problem):
     @property
     def has_labels(self) -> bool:
         return self.inner.has_labels
+
+    def bandit_table(self) -> Any:
+        return self.inner.bandit_table()
 
     def load(self) -> Tables:
         return self.inner.load()
@@ -67,6 +71,16 @@ class Late(ProblemWrapper):
         return self.inner.randomness
 
 
-problems.add_wrapper("delay", lambda inner: Late(inner=inner, feedback=Delay()))
-problems.add_wrapper("random-delay", lambda inner: Late(inner=inner, feedback=RandomDelay()))
-problems.add_wrapper("batched", lambda inner: Late(inner=inner, feedback=Batched()))
+problems.add_wrapper(
+    "delay", lambda inner: Late(inner=inner, feedback=Delay()), "each reward comes `steps` decisions later (100)"
+)
+problems.add_wrapper(
+    "random-delay",
+    lambda inner: Late(inner=inner, feedback=RandomDelay()),
+    "each reward has a delay of its own, `mean` decisions on average (100)",
+)
+problems.add_wrapper(
+    "batched",
+    lambda inner: Late(inner=inner, feedback=Batched()),
+    "rewards come when all `size` decisions of a batch are made (100)",
+)

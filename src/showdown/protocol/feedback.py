@@ -19,7 +19,7 @@ class Feedback(Configuration, ABC):
 
     @abstractmethod
     def arrivals(self, steps: int) -> np.ndarray:
-        """For each of the first `steps` steps, the step after whose decision its reward is known, (steps,) int64.
+        """The step after whose decision each of the first `steps` rewards is known, (steps,) int64.
 
         It is never before the step itself. Fewer steps have the first arrivals of more steps.
         """

@@ -76,6 +76,13 @@ class Policy(Configuration, ABC):
         """
         return {}
 
+    def learned_features(self, state: State, inputs: jax.Array) -> jax.Array | None:
+        """The features that it has learned to see in inputs, (rows, features); None where it learns none.
+
+        A service counts those that are zero for every context: a network whose units have died decides nothing.
+        """
+        return None
+
     def check_problem(self, spec: ProblemSpec) -> None:
         """Raise UsageError, in one sentence, where this policy cannot play problems of such sizes."""
         if spec.action_dim and not self.sees_action_features:

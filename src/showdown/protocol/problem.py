@@ -73,6 +73,10 @@ class Problem(Configuration, ABC):
         """The same problem with trials of so many steps."""
         return replace(self, horizon=horizon)  # type: ignore[type-var]
 
+    def bandit_table(self) -> Any:
+        """The user's table that it was made of (`data.bandit_table.BanditTable`); None for every other problem."""
+        return None
+
     def load(self) -> Tables:
         """Read the data, on the host. Called once, outside any compiled program."""
         return ()

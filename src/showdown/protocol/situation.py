@@ -10,6 +10,8 @@ import jax.numpy as jnp
 
 from showdown.protocol.problem import ProblemSpec, Round
 
+ADVICE = "let `act` choose with situation.best or situation.uniform"  # to a policy that ignores what is available
+
 
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)

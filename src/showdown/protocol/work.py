@@ -9,8 +9,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import jax
@@ -23,6 +25,9 @@ from showdown.protocol.situation import Situation
 
 if TYPE_CHECKING:
     from showdown.protocol.policy import Policy
+
+COUNT_SECONDS = 3.0  # to trace a policy's programs for its operations
+_slow: set[type[Policy]] = set()  # kinds of policy that took longer
 
 Kind = Literal["linear", "network", "process"]  # small products in every step; mini-batches; float64 kernels
 
@@ -71,7 +76,27 @@ def network_work(
 
 @lru_cache(maxsize=256)
 def counted_work(policy: Policy, spec: ProblemSpec, horizon: int) -> Work:
-    """The operations that the programs of a policy show; loops whose length only the data know count once."""
+    """The operations that the programs of a policy show; loops whose length only the data know count once.
+
+    An estimate must not fail or wait where the policy does: where tracing its programs raises or takes too long, only
+    steps are counted. It is done in a thread, since it cannot be interrupted.
+    """
+    found: list[Work] = []
+
+    def count() -> None:
+        with suppress(Exception):  # its cell will say what is wrong
+            found.append(_counted(policy, spec, horizon))
+
+    if type(policy) not in _slow:
+        thread = Thread(target=count, daemon=True)
+        thread.start()
+        thread.join(COUNT_SECONDS)
+        if thread.is_alive():
+            _slow.add(type(policy))
+    return found[0] if found else Work("network" if policy.refit_every else "linear", float(horizon), 0.0)
+
+
+def _counted(policy: Policy, spec: ProblemSpec, horizon: int) -> Work:
     key, scalar = jax.eval_shape(lambda: jax.random.key(0)), jax.ShapeDtypeStruct((), jnp.float32)
     number = jax.ShapeDtypeStruct((), jnp.int32)
     state = jax.eval_shape(lambda key: policy.init(key, spec), key)

@@ -18,7 +18,7 @@ from showdown.analysis.summary import BASELINE
 from showdown.analysis.verdict import Rival, Verdict
 from showdown.config import to_json
 from showdown.data.encoder import Encoder
-from showdown.metrics import COMMONEST
+from showdown.metrics import BEST_FIXED
 from showdown.play import block
 from showdown.policies import policies
 from showdown.problems.own_table import Table
@@ -58,7 +58,7 @@ class Recommendation:
     metric: str  # accuracy or reward
     rows: int
     horizon: int  # steps of a trial
-    commonest_action: str  # that pays most if it is always taken
+    best_fixed_action: str  # that pays most if it is always taken
     costs: dict[str, Cost]  # of the best method and those tied with it
     standings: tuple[Standing, ...]  # the best first
     seconds: float  # that it took
@@ -87,8 +87,12 @@ class Recommendation:
         ]
 
     def _advice(self) -> str:
-        fixed, chance = self._reference(COMMONEST), self._reference(BASELINE)
-        always = f"{self._number(fixed.value)} for always taking {self.commonest_action!r}" if fixed else ""
+        fixed, chance = self._reference(BEST_FIXED), self._reference(BASELINE)
+        always = (
+            f"{self._number(fixed.value)} for always taking {self.best_fixed_action!r} (the best fixed action)"
+            if fixed
+            else ""
+        )
         random = f"{self._number(chance.value)} at random" if chance else ""
         against = " and ".join(filter(None, [always, random]))
         if self.verdict.best is None:

@@ -70,11 +70,10 @@ def recommend(
     name = _name(data) if is_file else "table"
     names = candidates(policies)
     folder = Path(out)
-    store = Store(folder)
     processes = available if is_file else 1  # other processes do not have a table that is in memory
     rows = problem.horizon
     halving = SuccessiveHalving(
-        store, problem, name, _metric(problem), limit, show or _unseen, seed, rounds, processes, load
+        Store(folder), problem, name, _metric(problem), limit, show or _unseen, seed, rounds, processes, load
     )
     problem = halving.shorten(names)
     board = halving.play(names, REFERENCES)
@@ -92,7 +91,7 @@ def recommend(
         metric=halving.metric,
         rows=rows,
         horizon=problem.horizon,
-        commonest_action=_commonest(problem),
+        best_fixed_action=_best_fixed(problem),
         costs=costs,
         standings=tuple(board.best_first()),
         seconds=0.0,
@@ -151,7 +150,7 @@ def _chosen(found: Verdict, costs: dict[str, Cost]) -> str | None:
     return min([found.best, *near], key=lambda name: costs[name].decide_seconds)
 
 
-def _commonest(problem: Table) -> str:
+def _best_fixed(problem: Table) -> str:
     found = problem.bandit_table()
     means = np.bincount(found.labels, minlength=len(found.payoffs)) @ found.payoffs.astype(float)
     return str(found.actions[int(means.argmax())])

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from showdown.analysis.compare_trials import ALPHA, interval
-from showdown.analysis.judge import how_sure, judge, nearest_p
+from showdown.analysis.judge import judge
 from showdown.analysis.play_details import play_details
 from showdown.analysis.selection import select
-from showdown.analysis.verdict import Rival, Verdict
+from showdown.analysis.verdict import Rival, Verdict, tied_among
+from showdown.analysis.verdict_parts import certainty
 from showdown.bench.cell import Cell
 from showdown.bench.engine import CellResult, RunLimits, make_engine
 from showdown.bench.plan import Planned
@@ -225,11 +226,10 @@ class SuccessiveHalving:
     def _with_dropped(self, found: Verdict) -> Verdict:
         """The verdict with dropped methods still behind: they are not tied for having fewer trials now."""
         rivals = tuple(rival if rival.behind else self.dropped.get(rival.policy, rival) for rival in found.rivals)
-        tied = tuple(rival.policy for rival in rivals if not rival.behind)
-        if tied == found.tied:
+        tied = tied_among(rivals)
+        if tied == found.tied or found.best is None:
             return found
-        p_value = nearest_p(rivals)
-        return replace(found, rivals=rivals, tied=tied, p_value=p_value, sure=how_sure(p_value, rivals))
+        return replace(found, rivals=rivals, tied=tied, **certainty(found.best, rivals))
 
 
 def _progress_of(standing: Standing) -> str:

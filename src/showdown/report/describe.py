@@ -61,6 +61,7 @@ READING = {  # by the module of `showdown.policies` that a method is in
     "sgmcmc": Reading("policies/sgmcmc", "Ahn et al. 2012", "1206.6380"),
     "gaussian_process": Reading("policies/gaussian-process"),
     "council": Reading("policies/council"),
+    "first_council": Reading("policies/council"),
     "sparse_gaussian_process": Reading("policies/gaussian-process", "Hensman et al. 2013", "1309.6835"),
 }
 PROBLEMS_PAGE = "problems"

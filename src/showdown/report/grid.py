@@ -19,7 +19,7 @@ from showdown.analysis.ranks import RANK
 from showdown.analysis.table import Table
 from showdown.basics.text import one_line
 from showdown.bench.record import Record
-from showdown.metrics import COMMONEST
+from showdown.metrics import BEST_FIXED
 
 TABLE = "table"  # the kind of a part that holds numbers and marks; the others are kinds of notes
 _PAPER_COLUMNS = ["paper_mean", "paper_sem", "agrees", "z", "finding"]
@@ -75,7 +75,7 @@ def grid(table: Table, plus_minus: str = " ± ") -> Grid:
         for policy in table.policies
     ]
     if references:
-        body.append((COMMONEST, [entry(references.get(problem), is_policy=False) for problem in table.problems]))
+        body.append((BEST_FIXED, [entry(references.get(problem), is_policy=False) for problem in table.problems]))
     return Grid([heading(problem) for problem in table.problems], body)
 
 
@@ -140,7 +140,10 @@ def footer_lines(table: Table) -> list[Line]:
     if table.verdict is not None:
         # a note about all cells shown says more than the verdict's warning of the same kind: one line for both
         notes = {str(note).partition(":")[0]: str(note) for note in table.notes}
-        said = [(table.verdict.sentence, NOTE), *((warning, CAUTION) for warning in table.verdict.warnings)]
+        said = [
+            *((line, NOTE) for line in table.verdict.lines),
+            *((warning, CAUTION) for warning in table.verdict.warnings),
+        ]
         for sentence, kind in said:
             kinds.setdefault(notes.get(sentence.partition(":")[0], sentence), kind)
     for note in table.notes:

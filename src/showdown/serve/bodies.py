@@ -1,10 +1,20 @@
-"""What requests and answers look like. These classes are also what the OpenAPI page describes."""
+"""What requests and answers look like, how a request is read, and what is wrong with one, in a sentence.
+
+The classes are also what the OpenAPI page describes.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, Strict
+from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError
+
+from showdown.basics.errors import UsageError
+
+B = TypeVar("B", bound="Body")
 
 Name = Annotated[str, Strict(), Field(max_length=1000)]
 Action = Name | Annotated[int, Strict()]
@@ -28,19 +38,19 @@ class ChooseBatch(Body):
     decisions: list[Choose]
 
 
-class Decided(Body):
+class Chosen(Body):
     id: Annotated[str, Field(description="to send with the reward")]
     action: Action
     propensity: Annotated[float, Field(description="the probability with which this action was taken: log it")]
     propensity_error: Annotated[float, Field(description="its standard error; 0 where it is exact")]
 
 
-class Problem(Body):
+class Mistake(Body):
     error: Annotated[str, Field(description="one sentence")]
 
 
-class DecidedBatch(Body):
-    decisions: list[Decided | Problem]
+class ChosenBatch(Body):
+    decisions: list[Chosen | Mistake]
 
 
 class Learn(Body):
@@ -56,22 +66,132 @@ class LearnBatch(Body):
     rewards: list[Learn]
 
 
-class Learned(Body):
+class LearnReply(Body):
     learned: Annotated[bool, Field(description="false where the update would leave a state that is not finite")]
 
 
-class LearnedOne(Learned):
+class LearnReplyOne(LearnReply):
     error: Annotated[str | None, Field(description="why it was not learned")] = None
 
 
-class LearnedBatch(Body):
+class LearnReplyBatch(Body):
     learned: Annotated[int, Field(description="how many were")]
-    rewards: list[LearnedOne]
+    rewards: list[LearnReplyOne]
 
 
 class Health(Body):
-    status: str
+    status: Annotated[str, Field(description="ok, or degraded while the journal or the last save could not be written")]
+    reason: Annotated[str, Field(description="why it is degraded")]
     policy: str
     decisions: int
     observations: int
     seconds_since_save: float | None
+
+
+# Reading
+
+
+def read(kind: type[B], body: bytes) -> B:
+    """A body of this kind; raises UsageError, in one sentence, for everything else."""
+    if not body:
+        raise UsageError("the body is empty; it must be a JSON object")
+    try:
+        return kind.model_validate(strict_json(body))
+    except ValidationError as error:
+        raise UsageError(sentence(error.errors(include_url=False))) from None
+
+
+def strict_json(body: bytes) -> Any:
+    """JSON as its standard has it: no NaN, no number too large for a double, no key twice, no nesting without end."""
+    try:
+        value = json.loads(
+            body.decode(),
+            object_pairs_hook=_object,
+            parse_constant=_no_constant,
+            parse_float=_finite,
+            parse_int=_whole,
+        )
+        if b"\\ud" in body.lower():  # perhaps half of a surrogate pair, which cannot be written anywhere
+            json.dumps(value, ensure_ascii=False).encode()
+        return value
+    except json.JSONDecodeError as error:
+        reason = f"{error.msg[0].lower()}{error.msg[1:]} at line {error.lineno} column {error.colno}"
+    except RecursionError:
+        reason = "it is nested too deeply"
+    except UnicodeError:
+        reason = "it is not UTF-8, or holds half of a surrogate pair"
+    except ValueError as error:
+        reason = str(error)
+    raise UsageError(f"the body is not JSON that can be used: {reason}")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"it has the key {twice[:60]!r} twice")
+    return made
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError("it has NaN; send null instead" if name == "NaN" else "a number is infinite or too large")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError("a number is infinite or too large")
+    return value
+
+
+def _whole(text: str) -> int:
+    if len(text) > 20 or abs(int(text)) > 1 << 63:
+        raise ValueError("a whole number is too large")
+    return int(text)
+
+
+# What is wrong: pydantic speaks of Python types, which a client does not know
+
+WANTED = {  # by the name of a field; with [] what a list of that name holds
+    "": "a JSON object",
+    "context": "an object with a value for each column, or a list of values",
+    "available": "a list of actions",
+    "available[]": "the name of an action or its number",
+    "action": "the name of an action or its number",
+    "reward": "a number",
+    "id": "text",
+    "decisions": "a list",
+    "decisions[]": "a JSON object",
+    "rewards": "a list",
+    "rewards[]": "a JSON object",
+}
+
+
+def sentence(errors: Sequence[Mapping[str, Any]]) -> str:
+    """What the first of pydantic's errors says."""
+    first = errors[0]
+    kind, parts = first["type"], list(first["loc"])
+    if kind in ("missing", "extra_forbidden"):
+        where = _place(parts[:-1]) or "the body"
+        return f"{where} lacks {parts[-1]!r}" if kind == "missing" else f"{where} has an unknown field, {parts[-1]!r}"
+    place = _place(parts)
+    if kind == "string_too_long":
+        return f"{place} may have at most {first['ctx']['max_length']} characters"
+    return f"{place or 'the body'} must be {WANTED[_field(parts)]}"
+
+
+def _known(parts: Sequence[str | int]) -> list[str | int]:
+    """The parts without pydantic's names of the types that it tried, such as `list[any]`."""
+    return [part for part in parts if isinstance(part, int) or part in WANTED]
+
+
+def _place(parts: Sequence[str | int]) -> str:
+    """Where it is, as a program would write it: decisions[1].context."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in _known(parts)).lstrip(".")
+
+
+def _field(parts: Sequence[str | int]) -> str:
+    """The last part, as `WANTED` has it."""
+    *before, last = ["", *_known(parts)]
+    return f"{before[-1]}[]" if isinstance(last, int) else last

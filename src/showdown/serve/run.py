@@ -1,21 +1,122 @@
-"""Run the server until it is told to stop."""
+"""Open the agent of a server, and run the server until it is told to stop."""
 
 from __future__ import annotations
 
+import os
 import socket
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import uvicorn
 
+from showdown.agent import Agent, checkpoint_file, compute_in_one_thread
+from showdown.agent.checkpoint import recommended
 from showdown.basics.errors import UsageError
-from showdown.serve.limits import Limits
-from showdown.serve.middleware import Gate
-from showdown.serve.protocol import protocol_with
+from showdown.basics.files import take_lock
+from showdown.bench.compilation import use_compilation_cache
+from showdown.policies import policies
+from showdown.protocol.policy import Policy
+from showdown.serve.app import App
+from showdown.serve.protocol import RequestLimits, protocol_with
 
+ARCHIVE = b"PK"  # what a saved agent begins with
 BACKLOG = 2048  # connections that may wait to be accepted
 STOP_SECONDS = 5  # for answers that are on their way when the server is stopped
+TURN = 1e-3  # seconds that one thread may keep Python's interpreter from the other; 5 ms unless it is said
+
+# The agent
+
+
+def default_save(file: Path) -> Path:
+    """Where a server saves unless it is said: over the agent it was started from, or next to the recommendation."""
+    return file if _is_saved(file) else file.with_suffix(".npz")
+
+
+def open_agent(
+    file: Path, save: Path, *, new: dict[str, Any], rows: int = 0, background: bool = False, **options: Any
+) -> Agent:
+    """The agent to go on with, compiled. `new` are options of one that never was saved; there is room for `rows`."""
+    if background:
+        compute_in_one_thread()
+        if not _policy(
+            file
+        ).refit_every:  # nothing else computes, and handing parts of a decision to threads takes long
+            os.environ.setdefault("PJRT_NPROC", "1")
+    use_compilation_cache()
+    agent = _found(file, save, new, {"background": background, **options})
+    agent.warm(rows=rows, together_only=True)
+    return agent
+
+
+def _policy(file: Path) -> Policy:
+    """The policy of the file that a server is started with."""
+    return checkpoint_file.policy_of(file) if _is_saved(file) else recommended(file)[0]
+
+
+def _found(file: Path, save: Path, new: dict[str, Any], options: dict[str, Any]) -> Agent:
+    if _is_saved(file):
+        # what an earlier run of this server has saved elsewhere is later than the file it was started from
+        return Agent.load(save if save.exists() else file, **options)
+    policy, encoder = recommended(file)
+    if not save.exists():
+        return Agent(policy, encoder=encoder, **options, **new)
+    agent = Agent.load(save, **options)
+    if agent.policy != policy or agent.encoder != encoder:
+        agent.close()
+        raise UsageError(f"{save} holds another agent than {file} describes: move it away, or say --save")
+    return agent
+
+
+def _is_saved(file: Path) -> bool:
+    try:
+        with open(file, "rb") as stream:
+            return stream.read(2) == ARCHIVE
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from None
+
+
+def policy_name(agent: Agent) -> str:
+    """The name of the preset, where the agent's policy is one; else the name of its class."""
+    names = [name for name in policies.names() if policies.get(name) == agent.policy]
+    return names[0] if names else type(agent.policy).__name__
+
+
+@contextmanager
+def alone_with(file: Path) -> Iterator[Callable[[], bool]]:
+    """Hold the lock of a file that is saved to, under every name of its folder; what is given says whether it holds.
+
+    Raises UsageError where another process holds it. The lock is a file of its own, since a save replaces the other.
+    """
+    real = Path(os.path.realpath(file))
+    if not real.parent.is_dir():
+        raise UsageError(f"there is no folder {real.parent} to save in")
+    path = real.with_name(f".lock-{real.name}")
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise UsageError(f"cannot lock {file}: {path} {error.strerror}") from None
+
+    def is_held() -> bool:
+        try:
+            return os.path.samestat(os.stat(path), os.fstat(handle))
+        except FileNotFoundError:
+            return False
+
+    try:
+        if not take_lock(handle, wait=False) or not is_held():
+            raise UsageError(f"another process serves {file} already")
+        yield is_held
+        if is_held():
+            path.unlink(missing_ok=True)
+    finally:
+        os.close(handle)
+
+
+# The server
 
 
 class Server(uvicorn.Server):
@@ -52,7 +153,7 @@ def address_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def run(app: Gate, listener: socket.socket, limits: Limits) -> None:
+def run(app: App, listener: socket.socket, limits: RequestLimits) -> None:
     config = uvicorn.Config(
         app,
         http=protocol_with(limits),
@@ -66,4 +167,5 @@ def run(app: Gate, listener: socket.socket, limits: Limits) -> None:
         backlog=BACKLOG,
         timeout_graceful_shutdown=STOP_SECONDS,
     )
+    sys.setswitchinterval(TURN)
     Server(config).run(sockets=[listener])

@@ -1,49 +1,106 @@
-"""The agent of a server: one thread asks it, and another saves it now and then."""
+"""The agent of a server: one thread answers the calls that wait, together, and another saves it now and then."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, NamedTuple
+
+from prometheus_client.core import Metric
 
 from showdown import __version__
 from showdown.agent import Agent
+from showdown.agent.together import Answer, Call
 from showdown.basics.errors import ShowdownError
 from showdown.serve import metrics
-from showdown.serve.answers import BusyError
-from showdown.serve.limits import Limits
+from showdown.serve.http import BusyError
+from showdown.serve.protocol import RequestLimits
 
-T = TypeVar("T")
+AT_ONCE = 64  # calls that the agent is asked together
+
+
+class _Asked(NamedTuple):
+    calls: Sequence[Call]
+    future: asyncio.Future
+    loop: asyncio.AbstractEventLoop
 
 
 class Service:
-    """Its agent has one lock, so one thread is enough; requests wait for it in their order, and not too many do."""
+    """Its agent has one lock, so one thread is enough; calls wait for it in their order, and not too many do."""
 
     def __init__(
-        self, agent: Agent, policy: str, file: Path, *, save_every: float, limits: Limits, say: Callable[[str], None]
+        self,
+        agent: Agent,
+        policy: str,
+        file: Path,
+        *,
+        save_every: float,
+        limits: RequestLimits,
+        say: Callable[[str], None],
+        is_alone: Callable[[], bool] = lambda: True,
     ) -> None:
+        """`is_alone` says whether this process still holds the lock of `file`."""
         self.agent, self.policy, self.file, self.limits = agent, policy, file, limits
-        self.requests = metrics.Requests()
-        self._save_every, self._say = save_every, say
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="decide")
+        self.metrics = metrics.ServerMetrics(self._numbers)
+        self._save_every, self._say, self._is_alone = save_every, say, is_alone
+        self._queue: SimpleQueue[_Asked | None] = SimpleQueue()
+        self._thread = Thread(target=self._work, name="decide", daemon=True)
+        self._thread.start()
         self._waiting = 0
         self._saved: tuple[int, int] | None = None  # decisions and observations at the last save
         self._saved_at: float | None = None
         self._failed_saves = 0
         self.not_saved = ""  # why the last save failed, where it did
 
-    async def ask(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Call the agent in its thread."""
+    # Asking
+
+    async def ask(self, calls: Sequence[Call]) -> Sequence[Answer]:
+        """The agent's answers to some calls, in their order."""
         if self._waiting >= self.limits.waiting:
             raise BusyError(f"{self._waiting} requests are waiting already; try again later")
-        self._waiting += 1
+        loop = asyncio.get_running_loop()
+        answers: list[Answer] = []
+        for first in range(0, len(calls), AT_ONCE):  # so that others have their turn during a long batch
+            self._waiting += 1
+            asked = _Asked(calls[first : first + AT_ONCE], loop.create_future(), loop)
+            self._queue.put(asked)
+            try:
+                answers += await asked.future
+            finally:
+                self._waiting -= 1
+        return answers
+
+    def _work(self) -> None:
+        """Answer what waits until there is a None in the queue."""
+        going = True
+        while going:
+            asked = self._queue.get()
+            together: list[_Asked] = []
+            while asked is not None:
+                together.append(asked)
+                if sum(len(each.calls) for each in together) >= AT_ONCE:
+                    break
+                try:
+                    asked = self._queue.get_nowait()
+                except Empty:
+                    break
+            going = asked is not None
+            if together:
+                self._answer(together)
+
+    def _answer(self, together: list[_Asked]) -> None:
+        calls = [call for asked in together for call in asked.calls]
+        error: BaseException | None = None
+        answers: list[Answer] = []
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
-        finally:
-            self._waiting -= 1
+            answers = self.agent.answer_together(calls)
+        except Exception as failed:  # a fault of the program: each of these requests is answered with 500
+            error = failed
+        together[0].loop.call_soon_threadsafe(_deliver, together, answers, error)
 
     # Saving
 
@@ -58,6 +115,8 @@ class Service:
         if now == self._saved:
             return
         try:
+            if not self._is_alone():
+                raise ShowdownError(f"the lock of {self.file} is gone: another process may serve the same file")
             self.agent.save(self.file)
         except ShowdownError as error:
             self._failed_saves += 1
@@ -68,7 +127,8 @@ class Service:
 
     def close(self) -> None:
         """Let what was asked be answered, then save."""
-        self._thread.shutdown()
+        self._queue.put(None)
+        self._thread.join()
         self.agent.wait()
         self.save()
         self.agent.close()
@@ -76,18 +136,38 @@ class Service:
     # What can be watched
 
     @property
+    def trouble(self) -> str:
+        """Why the service is degraded; empty where it is not."""
+        return self.agent.trouble or self.not_saved
+
+    @property
     def seconds_since_save(self) -> float | None:
         return None if self._saved_at is None else max(0.0, time.time() - self._saved_at)
 
-    def metrics(self) -> str:
-        return "\n".join(self._lines()) + "\n"
+    def unusual(self) -> dict[str, Any]:
+        """The agent's counts, and its dead features where it has learned any."""
+        dead = self.agent.dead_features()
+        return self.agent.counts() | ({} if dead is None else {"dead_features": dead})
 
-    def _lines(self) -> Iterable[str]:
+    def _numbers(self) -> Iterator[Metric]:
         about = {"policy": self.policy, "version": __version__}
-        yield from metrics.gauge("showdown_info", "The policy that decides, and the version of showdown.", 1, about)
-        yield from metrics.agent_lines(self.agent.counts())
-        yield from metrics.gauge("showdown_failed_saves", "Saves that failed since the start.", self._failed_saves)
+        yield metrics.gauge("showdown_info", "The policy that decides, and the version of showdown.", 1, about)
+        yield metrics.gauge("showdown_degraded", "1 while the journal or a save fails.", float(bool(self.trouble)))
+        yield from metrics.of_agent(self.unusual())
+        yield metrics.gauge("showdown_failed_saves", "Saves that failed since the start.", self._failed_saves)
         if self._saved_at is not None:
-            yield from metrics.gauge("showdown_saved_timestamp_seconds", "Time of the last save.", self._saved_at)
-        yield from metrics.gauge("showdown_waiting_requests", "Requests that wait for the agent.", self._waiting)
-        yield from self.requests.lines()
+            yield metrics.gauge("showdown_saved_timestamp_seconds", "Time of the last save.", self._saved_at)
+        yield metrics.gauge("showdown_waiting_requests", "Requests that wait for the agent.", self._waiting)
+
+
+def _deliver(together: list[_Asked], answers: list[Answer], error: BaseException | None) -> None:
+    """Hand each request its answers, in the loop's thread."""
+    first = 0
+    for asked in together:
+        last = first + len(asked.calls)
+        if not asked.future.done():  # a client may have left
+            if error is not None:
+                asked.future.set_exception(error)
+            else:
+                asked.future.set_result(answers[first:last])
+        first = last

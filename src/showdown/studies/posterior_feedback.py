@@ -40,7 +40,7 @@ class CoefficientPosterior(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Feedback:
+class DataFeedback:
     truth: np.ndarray  # (dim, num_actions) the coefficients that all four beliefs are about
     steps_of_action: np.ndarray  # (num_actions,) in the first run of the exact posterior
     coefficients: list[int]  # the two that the exact posterior correlates most
@@ -50,10 +50,10 @@ class Feedback:
     diagonal_on_exact_data: CoefficientPosterior
 
 
-def run(settings: Settings) -> Feedback:
+def run(settings: Settings) -> DataFeedback:
     truth, first, second, diagonal = runs(settings, STEPS)
     exact, again, own = (posterior(data) for data in (first, second, diagonal))
-    return Feedback(
+    return DataFeedback(
         truth=truth,
         steps_of_action=np.bincount(first.actions, minlength=NUM_ACTIONS),
         coefficients=most_correlated(exact),

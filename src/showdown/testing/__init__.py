@@ -8,8 +8,7 @@ registered policy and problem. Nothing here needs pytest.
 from showdown.testing.policy_promises import POLICY_PROMISES, check_policy
 from showdown.testing.problem_promises import PROBLEM_PROMISES, check_problem
 from showdown.testing.promise import BrokenPromiseError
-from showdown.testing.scripted import scripted
-from showdown.testing.trajectory import play
+from showdown.testing.trajectory import play, scripted
 
 __all__ = [
     "POLICY_PROMISES",

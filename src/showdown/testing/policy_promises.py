@@ -18,14 +18,14 @@ from showdown.play.programs import compiled
 from showdown.play.simulate import problem_identity
 from showdown.protocol.history import History
 from showdown.protocol.keys import trial_keys
-from showdown.protocol.policy import Policy
+from showdown.protocol.policy import Policy, State
 from showdown.protocol.problem import ProblemSpec
-from showdown.protocol.situation import Situation
+from showdown.protocol.situation import ADVICE, Situation
 from showdown.testing.promise import Promise, calling, first_difference, leaves, require, strictly
-from showdown.testing.scripted import scripted
-from showdown.testing.trajectory import TRIALS, play
+from showdown.testing.trajectory import TRIALS, play, scripted
 
 STEPS, DIM, ACTIONS = 24, 3, 3
+MASKED_DRAWS = 8  # keys with which each set of available actions is tried
 SPEC = ProblemSpec(DIM, ACTIONS)
 
 
@@ -67,6 +67,10 @@ def keeps_its_state_in_shape(policy: Policy) -> None:
         chosen = jax.eval_shape(lambda state: policy.act(key, state, situation), state)
     shape, dtype = getattr(chosen, "shape", None), getattr(chosen, "dtype", None)
     require((shape, dtype) == ((), jnp.int32), f"act must return one int32 action, not {dtype} of shape {shape}")
+    with strictly(), calling("probabilities"):
+        jax.eval_shape(lambda state: policy.probabilities(state, situation), state)
+    with strictly(), calling("diagnostics"):
+        jax.eval_shape(policy.diagnostics, state)
 
 
 def plays_actions_in_range_and_repeats_them(policy: Policy) -> None:
@@ -78,6 +82,39 @@ def plays_actions_in_range_and_repeats_them(policy: Policy) -> None:
     if (first != again).any():
         where = first_difference(first, again)
         require(False, f"two runs with one seed differ {where}: draw random numbers from the key that is given only")
+
+
+def chooses_available_actions(policy: Policy) -> None:
+    """Each action missing in turn, and each alone; in the first steps, where a warm-up plays, and after learning."""
+    contexts, rewards = random_script()
+    one = np.eye(ACTIONS, dtype=bool)
+    masks, steps = np.concatenate([~one, one]), np.array([0, 1, 2, STEPS], np.int32)
+    keys = jax.random.split(jax.random.key(0), MASKED_DRAWS)
+    with calling("playing a trial"):
+        state = jax.tree.map(lambda leaf: leaf[0], play(policy, scripted(contexts, rewards)).players.state)
+    with calling("act"):
+        actions = np.asarray(_masked_actions(policy, keys, state, jnp.float32(contexts[0]), steps, masks))
+    wrong = np.argwhere(~masks[np.arange(len(masks)), np.clip(actions, 0, ACTIONS - 1)])
+    if wrong.size:
+        *where, mask = wrong[0]
+        only = ", ".join(map(str, np.flatnonzero(masks[mask])))
+        require(
+            False,
+            f"act chooses action {actions[(*where, mask)]} where only {only} can be chosen: {ADVICE}",
+        )
+
+
+@partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})  # which actions: not a matter of speed
+def _masked_actions(
+    policy: Policy, keys: jax.Array, state: State, context: jax.Array, steps: jax.Array, masks: jax.Array
+) -> jax.Array:
+    """What `act` chooses by key, step and mask, (keys, steps, masks)."""
+
+    def act(key: jax.Array, step: jax.Array, available: jax.Array) -> jax.Array:
+        return policy.act(key, state, Situation(context, step, SPEC, available))
+
+    by_mask = jax.vmap(act, (None, None, 0))
+    return jax.vmap(jax.vmap(by_mask, (None, 0, None)), (0, None, None))(keys, steps, masks)
 
 
 def uses_the_key_that_it_is_given(policy: Policy) -> None:
@@ -159,6 +196,7 @@ POLICY_PROMISES = (
     Promise("keeps the structure, shapes and dtypes of its state", keeps_its_state_in_shape, needed=True),
     Promise("draws its actions from the key that it is given", uses_the_key_that_it_is_given),
     Promise("chooses valid actions, the same ones with the same seed", plays_actions_in_range_and_repeats_them),
+    Promise("chooses only actions that are available", chooses_available_actions),
     Promise("ignores rewards of actions that it did not choose", ignores_rewards_of_actions_not_chosen),
     *(
         Promise(f"keeps a finite state with {case}", partial(stays_finite, case))

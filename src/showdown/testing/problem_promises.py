@@ -24,11 +24,11 @@ MANY, SEGMENT = 3, 7  # trials, and steps of a segment, where more than one is p
 B = TypeVar("B", bound=Problem)
 
 
-class Past(NamedTuple):
-    """What training looks up of a step."""
+class Seen(NamedTuple):
+    """What `context` and `action_features` give for the steps of an episode, which training on past steps looks up."""
 
-    context: jax.Array
-    features: jax.Array | None
+    context: jax.Array  # (steps, context_dim)
+    features: jax.Array | None  # (steps, num_actions, action_dim)
 
 
 def shortened(problem: B) -> B:
@@ -47,40 +47,43 @@ def gives_rounds_of_its_shape(problem: Problem) -> None:
     with calling("spec"):
         spec = problem.spec(tables)
     require(spec.num_actions >= 2, f"spec gives {spec.num_actions} action: there is nothing to choose")
-    rounds, past = _rounds(problem, tables, 0)
-    actions: tuple[int, ...] = (spec.num_actions,)
-    shapes = {"context": (spec.context_dim,), "rewards": actions, "means": actions}
-    if spec.action_dim:
-        shapes["features"] = (spec.num_actions, spec.action_dim)
-    elif rounds.features is not None:
-        require(False, "round gives features of actions, and spec has no action_dim for them")
-    for name, shape in shapes.items():
-        array = getattr(rounds, name)
-        require(array is not None, f"round gives no {name}, and spec says that they have the shape {shape}")
+    rounds, seen = _rounds(problem, tables, 0)
+    by_action = (spec.num_actions,)
+    wanted = {
+        "context": ((spec.context_dim,), jnp.float32),
+        "rewards": (by_action, jnp.float32),
+        "means": (by_action, jnp.float32),
+        "available": (by_action, jnp.bool),
+        "features": ((*by_action, spec.action_dim), jnp.float32),
+    }
+    require(
+        (rounds.features is not None) == bool(spec.action_dim),
+        f"round must give features of actions where spec says that they have some, and spec says {spec.action_dim}",
+    )
+    for name, array in _given(rounds).items():
+        shape, dtype = wanted[name]
         found = array.shape[1:]
         require(found == shape, f"round gives {name} of shape {found} where spec says {shape}")
-        require(array.dtype == jnp.float32, f"round gives {name} in {array.dtype}, not float32")
-        finite = np.isfinite(array).reshape(len(array), -1).all(axis=1)
+        require(array.dtype == dtype, f"round gives {name} in {array.dtype}, not {jnp.dtype(dtype)}")
+        finite = np.isfinite(array.reshape(len(array), -1)).all(axis=1)
         require(finite.all(), f"round gives {name} that are not finite at step {finite.argmin()}")
     if rounds.available is not None:
-        found, kind = rounds.available.shape[1:], rounds.available.dtype
-        require((found, kind) == (actions, bool), f"round gives available as {kind}{found}, not bool{actions}")
         some = rounds.available.any(axis=1)
-        require(some.all(), f"no action is available at step {some.argmin()}")
-    same = np.allclose(past.context, rounds.context, rtol=1e-6)
+        require(some.all(), f"round says that no action is available at step {some.argmin()}")
+    same = np.allclose(seen.context, rounds.context, rtol=1e-6)
     require(same, "`context` gives another context than `round` does for the same step")
-    if past.features is not None and rounds.features is not None:
-        same = np.allclose(past.features, rounds.features, rtol=1e-6)
+    if rounds.features is not None:
+        same = seen.features is not None and np.allclose(seen.features, rounds.features, rtol=1e-6)
         require(same, "`action_features` gives other features than `round` does for the same step")
 
 
 def follows_its_key(problem: Problem) -> None:
     tables = _tables(problem)
     first, again, other = (_rounds(problem, tables, seed)[0] for seed in (1, 1, 2))
-    for name in _given(first):
-        same = np.array_equal(getattr(first, name), getattr(again, name), equal_nan=name != "available")
+    for name, array in _given(first).items():
+        same = np.array_equal(array, getattr(again, name), equal_nan=True)
         require(same, f"two episodes begun with one key have different {name}: draw random numbers from the key only")
-    differs = any((getattr(first, name) != getattr(other, name)).any() for name in _given(first))
+    differs = any((array != getattr(other, name)).any() for name, array in _given(first).items())
     require(differs, "episodes begun with different keys are equal: every trial would be the same")
 
 
@@ -89,18 +92,19 @@ def keeps_trials_apart(problem: Problem) -> None:
 
     The problem's own programs of the simulator, for several trials and short segments, against each trial by itself.
     """
-    prepared = prepare(Uniform(), problem, trials=MANY, segment_steps=SEGMENT, tables=_tables(problem))
-    keys, _ = prepared.keys(3, range(MANY))
+    setting = prepare(Uniform(), problem, trials=MANY, segment_steps=SEGMENT, tables=_tables(problem))
+    keys, _ = setting.keys(3, range(MANY))
     with calling("playing several trials at once"):
-        begin, rounds = (compiled_once(jobs(prepared, MANY)[name])[0] for name in ("begin", "rounds"))
-        episodes = begin(problem, prepared.tables, keys)
-        firsts = [np.int32(segment * prepared.steps) for segment in range(prepared.segments)]
-        together = jax.device_get([rounds(problem, prepared.tables, episodes, first) for first in firsts])
+        begin, rounds = (compiled_once(jobs(setting, MANY)[name])[0] for name in ("begin", "rounds"))
+        episodes = begin(problem, setting.tables, keys)
+        firsts = [np.int32(segment * setting.steps) for segment in range(setting.segments)]
+        together = jax.device_get([rounds(problem, setting.tables, episodes, first) for first in firsts])
     for trial in (0, MANY - 1):
-        alone, _ = jax.device_get(_unrolled(problem, prepared.tables, keys[trial]))
-        for name in _given(alone):
+        with calling("begin, round or context"):
+            alone, _ = jax.device_get(_unrolled(problem, setting.tables, keys[trial]))
+        for name, array in _given(alone).items():
             many = np.concatenate([getattr(part, name)[trial] for part in together])[: problem.horizon]
-            same = np.allclose(getattr(alone, name), many, rtol=1e-5, atol=1e-6, equal_nan=True)
+            same = np.allclose(array, many, rtol=1e-5, atol=1e-6, equal_nan=True)
             require(same, f"the {name} of a trial change when more trials are played or other segments are cut")
 
 
@@ -123,23 +127,23 @@ def _tables(problem: Problem) -> Tables:
         return jax.device_put(problem.load())
 
 
-def _given(rounds: Round) -> list[str]:
-    """The fields of a round that a problem has."""
-    return [name for name in Round._fields if getattr(rounds, name) is not None]
+def _given(rounds: Round) -> dict[str, np.ndarray]:
+    """The arrays of rounds by name; a problem need not say what is available, nor give features of actions."""
+    return {name: array for name, array in rounds._asdict().items() if array is not None}
 
 
-def _rounds(problem: Problem, tables: Tables, seed: int) -> tuple[Round, Past]:
-    """All rounds of an episode, and what is looked up of its past."""
-    with calling("begin, round, context or action_features"):
+def _rounds(problem: Problem, tables: Tables, seed: int) -> tuple[Round, Seen]:
+    """All rounds of an episode, and what is seen of them."""
+    with calling("begin, round or context"):
         return jax.device_get(_unrolled(problem, tables, named_key(seed, "check")))
 
 
 @jax.jit
-def _unrolled(problem: Problem, tables: Tables, key: jax.Array) -> tuple[Round, Past]:
+def _unrolled(problem: Problem, tables: Tables, key: jax.Array) -> tuple[Round, Seen]:
     episode = problem.begin(key, tables)
 
-    def one(step: jax.Array) -> tuple[Round, Past]:
-        past = Past(problem.context(step, episode, tables), problem.action_features(step, episode, tables))
-        return problem.round(step, episode, tables), past
+    def at(step: jax.Array) -> tuple[Round, Seen]:
+        when = step, episode, tables
+        return problem.round(*when), Seen(problem.context(*when), problem.action_features(*when))
 
-    return jax.vmap(one)(jnp.arange(problem.horizon))
+    return jax.vmap(at)(jnp.arange(problem.horizon))

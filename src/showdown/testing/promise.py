@@ -36,11 +36,19 @@ def require(holds: object, sentence: str) -> None:
 
 @contextmanager
 def calling(what: str) -> Iterator[None]:
-    """Turn whatever the code under test raises into a sentence that says which part of it was called."""
+    """Turn whatever the code under test raises into a sentence that says which part of it was called.
+
+    Arrays of different dtypes must not meet, as in the project's own tests: JAX would mix them in silence.
+    """
     try:
-        yield
+        with jax.numpy_dtype_promotion("strict"):
+            yield
     except ShowdownError:
         raise
+    except jax.dtypes.TypePromotionError as error:
+        raise RaisedError(
+            f"{what} mixes arrays of different dtypes, {_line(error)}: convert one of them with astype"
+        ) from error
     except (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError) as error:
         raise RaisedError(
             f"{what} needs a value while it is compiled, {_line(error)}: use jnp.where instead of `if`, and jnp "

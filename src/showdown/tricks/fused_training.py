@@ -196,7 +196,7 @@ def _kernel(contexts, scales, actions, rewards, rates, limit, *arrays, sizes, ba
 
 
 def _gradients(contexts, scales, actions, rewards, operands, step, rounding):
-    """Of the mean squared error of one batch, in the shapes of the weights."""
+    """The gradient of the mean squared error of one batch, in the shapes of the weights."""
     batch = rewards.shape[1]
     first, second, last = (operand[...] for operand in operands)  # held in shared memory
     action = jax.lax.broadcasted_iota(jnp.int32, (ROWS, OUTPUTS), 1)

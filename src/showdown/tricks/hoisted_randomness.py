@@ -90,7 +90,7 @@ def _is_random(equation: JaxprEqn) -> bool:
 
 
 def _sizes(equation: JaxprEqn) -> list[int]:
-    """Of the arrays that an operation makes, those inside it included."""
+    """The sizes of the arrays that an operation makes, those inside it included."""
     inner = [getattr(value, "jaxpr", value) for value in equation.params.values()]
     parts = [part for jaxpr in inner if isinstance(jaxpr, Jaxpr) for part in jaxpr.eqns]
     return [getattr(variable.aval, "size", 0) for variable in equation.outvars] + [

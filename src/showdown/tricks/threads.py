@@ -46,7 +46,7 @@ def hangs_in_threads(program: Any) -> bool:
 
 @contextmanager
 def short_turns() -> Iterator[None]:
-    """For the whole process, until the last thread that asked for it is done."""
+    """Shorten the turns of the whole process, until the last thread that asked for it is done."""
     global _threads, _before
     if plain():
         yield
@@ -66,7 +66,7 @@ def short_turns() -> Iterator[None]:
 
 
 def compute_in_one_thread() -> None:
-    """For a service with `background=True`, before anything is computed: XLA reads its settings once.
+    """Set XLA up for a service with `background=True`, before anything is computed: it reads its settings once.
 
     XLA would spread a matrix product of a refit over all cores, and begin every program in threads that all callers
     share. Independent parts of one program still go to such threads, as many as there are cores; no setting stops that.

@@ -23,7 +23,7 @@ from showdown.bench.record import About
 from showdown.bench.store import Store
 from showdown.play import memory
 from showdown.play.population import simulate_many
-from showdown.play.score_chunks import at_once
+from showdown.play.propensity import at_once
 
 Trials = np.ndarray  # (trials,) of one candidate on one problem, in the unit of the objective, smaller is better
 

@@ -81,6 +81,10 @@ def _presets(what: str) -> list[dict[str, Any]]:
         }
         for entry in registry
     ]
+    rows += [
+        {"name": f"NAME/{name}", "kind": "wrapper", "base": None, "summary": summary, "family": "Any problem, changed"}
+        for name, summary in registry.wrappers().items()
+    ]
     first = {family: number for number, family in reversed(list(enumerate(row["family"] for row in rows)))}
     return sorted(rows, key=lambda row: first[row["family"]])  # one heading for each, in the order of the registry
 

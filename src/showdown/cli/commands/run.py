@@ -107,9 +107,9 @@ def _warn_of_tables(planned: list[Planned]) -> None:
     """Warn of what is likely to mislead in the user's own tables that are to be played."""
     problems = {item.cell.problem_name: item.cell.problem for item in planned if not item.done}
     for name, problem in problems.items():
-        if hasattr(problem, "bandit_table"):
-            for sentence in problem.bandit_table().warnings:
-                console.warn(f"{name}: {sentence}")
+        table = problem.bandit_table()
+        for sentence in table.warnings if table is not None else ():
+            console.warn(f"{name}: {sentence}")
 
 
 def _play(

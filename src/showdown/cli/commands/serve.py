@@ -32,6 +32,13 @@ def serve_command(
     ] = None,
     save_every: Annotated[float, typer.Option(help="Seconds between saves.")] = 60.0,
     journal: Annotated[Path | None, typer.Option(help="Write every decision and reward to this file at once.")] = None,
+    archive_journal: Annotated[bool, typer.Option(help="Keep parts of the journal that a save made needless.")] = False,
+    accept_loss: Annotated[
+        bool, typer.Option(help="Go on where the journal is damaged, and say what is lost.")
+    ] = False,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(help="A name that clients may use for this server on pages without a token.")
+    ] = None,
     background: Annotated[bool, typer.Option(help="Refit in a thread while requests are answered.")] = True,
     rows: Annotated[int, typer.Option(help="Make room for so many observations at the start.")] = 0,
     remember: Annotated[int, typer.Option(help="Decisions of a new agent that may wait for a reward.")] = 10_000,
@@ -46,34 +53,26 @@ def serve_command(
     if save_every <= 0 or max_body < 1 or max_batch < 1 or rows < 0:
         raise UsageError("--save-every, --max-body and --max-batch must be greater than 0, and --rows at least 0")
     try:
-        from showdown.serve.app import build
-        from showdown.serve.run import address_of, listening, run
+        from showdown.serve.app import App
+        from showdown.serve.protocol import RequestLimits
+        from showdown.serve.run import address_of, alone_with, default_save, listening, open_agent, policy_name, run
+        from showdown.serve.service import Service
     except ImportError as error:
-        raise UsageError(f"serve needs FastAPI and uvicorn: pip install 'bandit-showdown[serve]' ({error})") from None
-    from showdown.agent import compute_in_one_thread
-    from showdown.basics.locks import LOCK, locked
-    from showdown.serve.limits import Limits
-    from showdown.serve.open_agent import default_save, open_agent, policy_name
-    from showdown.serve.service import Service
-
+        raise UsageError(f"serve needs uvicorn and others: pip install 'bandit-showdown[serve]' ({error})") from None
     kept = save or default_save(file)
-    if not kept.parent.is_dir():
-        raise UsageError(f"there is no folder {kept.parent} to save in")
-    with locked(kept.with_name(f"{LOCK}{kept.name}"), wait=False) as alone, listening(host, port) as listener:
-        if not alone:
-            raise UsageError(f"another process serves {kept} already")
-        if background:
-            compute_in_one_thread()
+    with alone_with(kept) as is_alone, listening(host, port) as listener:
+        journaling = {"journal": journal, "archive_journal": archive_journal, "accept_loss": accept_loss}
         new = {"remember": remember, "seed": seed}
-        agent = open_agent(file, kept, journal=journal, background=background, new=new)
-        agent.warm(rows=rows)
-        limits, name = Limits(body_bytes=max_body, batch=max_batch), policy_name(agent)
-        service = Service(agent, name, kept, save_every=save_every, limits=limits, say=console.warn)
+        agent = open_agent(file, kept, new=new, rows=rows, background=background, **journaling)
+        for note in agent.notes:
+            console.warn(note)
+        limits, name = RequestLimits(body_bytes=max_body, batch=max_batch), policy_name(agent)
+        service = Service(agent, name, kept, save_every=save_every, limits=limits, say=console.warn, is_alone=is_alone)
         console.data(f"{name} at {address_of(listener)} (described at /docs); it is saved to {kept}")
         if made_up:
             console.data(f"token: {token}")
         console.finish()
-        run(build(service, token), listener, limits)
+        run(App(service, token, [host, *(allow_host or [])]), listener, limits)
         if service.not_saved:
             raise ShowdownError(f"stopped after {agent.decisions} decisions, and not saved: {service.not_saved}")
         console.data(f"stopped after {agent.decisions} decisions; saved to {kept}")

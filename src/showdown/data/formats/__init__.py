@@ -29,6 +29,9 @@ class BinaryFormat:
     name: str  # what it is called in messages
     begins: tuple[bytes, ...]  # the first bytes of such a file, at most 8
     read: Callable[[Path], pd.DataFrame]
+    is_one: Callable[[Path], bool] | None = (
+        None  # where other formats begin with the same bytes: whether it is this one
+    )
 
 
 @dataclass(frozen=True)
@@ -49,12 +52,11 @@ def formats() -> tuple[BinaryFormat | TextFormat, ...]:
     return tuple(defined(module, "FORMAT") for module in import_modules(__name__, __path__).values())
 
 
-def binary_format(start: bytes) -> BinaryFormat | None:
-    """The format of a file that begins with these bytes."""
-    for known in formats():
-        if isinstance(known, BinaryFormat) and start.startswith(known.begins):
-            return known
-    return None
+def binary_format(start: bytes, path: Path) -> BinaryFormat | None:
+    """The format of a file that begins with these bytes; one that looks further into the file is asked first."""
+    begun = [known for known in formats() if isinstance(known, BinaryFormat) and start.startswith(known.begins)]
+    begun.sort(key=lambda known: known.is_one is None)
+    return next((known for known in begun if known.is_one is None or known.is_one(path)), None)
 
 
 def text_format(sample: str) -> TextFormat | None:

@@ -14,7 +14,7 @@ from typing import Self
 import jax
 
 from showdown.config import at_least, choices, config, integers, param, sizes
-from showdown.policies.shared.references import PAPER
+from showdown.policies.registry import PAPER
 from showdown.posteriors import network
 from showdown.posteriors.training import Precision, precision_scope
 from showdown.protocol.policy import Batch, History, State, Thompson

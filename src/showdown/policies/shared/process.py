@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from showdown.config import at_least, config, integers, log, param, positive
-from showdown.policies.shared.references import PAPER
+from showdown.policies.registry import PAPER
 from showdown.posteriors import float64, gaussian_process, multitask_kernel
 from showdown.posteriors.gaussian_process import Points
 from showdown.posteriors.inverse_factor import semidefinite_root

@@ -1,8 +1,8 @@
 """What the two variational families share: a network of independent Gaussian weights, trained by Adam, drawn to decide.
 
-The first trainings are long: training number j takes `initial_training_steps` steps at j = 0, falling linearly to
-`training_steps` over `decaying_trainings` trainings. A decision draws one network; since each draw serves one context,
-it is made as one draw per unit instead of one per weight.
+The first trainings are long: training number j = 0 … J−1 takes ⌊linspace(first, last, J)[j]⌋ steps, with J =
+`decaying_trainings`, and every later one takes `training_steps`. A decision draws one network; since each draw serves
+one context, it is made as one draw per unit instead of one per weight.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 
 from showdown.config import at_least, config, integers, log, param, positive
 from showdown.policies.shared.neural import BRIEF_STEPS, NeuralPolicy
 from showdown.posteriors import training, variational
-from showdown.posteriors.schedule import decaying_steps, first_steps
 from showdown.posteriors.training import Fit
 from showdown.protocol.keys import role_key
 from showdown.protocol.policy import Batch, History
@@ -106,3 +106,14 @@ class VariationalPolicy(NeuralPolicy):
         if belief.noise is None:
             return jnp.full(actions.shape, self.noise, jnp.float32)
         return variational.draw_noise(key, belief.noise, self.noise)[actions]
+
+
+def first_steps(first: int, last: int, trainings: int) -> np.ndarray:
+    """Steps of the trainings 0 … J−1."""
+    return np.linspace(first, last, trainings).astype(np.int32)
+
+
+def decaying_steps(number: jax.Array, *, first: int, last: int, trainings: int) -> jax.Array:
+    """Steps of training `number` (counted from 0), an int32 scalar."""
+    table = np.append(first_steps(first, last, trainings), np.int32(last))
+    return jnp.asarray(table)[jnp.minimum(number, trainings)]

@@ -45,7 +45,7 @@ def draw(request: FigureRequest) -> matplotlib.figure.Figure:
 
 
 def _draw_pair(
-    axes: Axes, found: study.Feedback, other: study.CoefficientPosterior, action: int, labels: tuple[str, str]
+    axes: Axes, found: study.DataFeedback, other: study.CoefficientPosterior, action: int, labels: tuple[str, str]
 ) -> None:
     pair = found.coefficients
     for belief, color, dash, label in ((found.exact, style.GREEN, "-", labels[0]), (other, style.RED, "--", labels[1])):

@@ -12,9 +12,9 @@ from showdown.analysis.compare import pareto_front, stuck_share
 from showdown.analysis.notes import Note
 from showdown.analysis.play_details import play_details
 from showdown.analysis.published import SOURCES, published
-from showdown.analysis.ranks import RANK, comparable, ranks
+from showdown.analysis.ranks import RANK, REFERENCES, comparable, ranks
 from showdown.analysis.selection import Selection
-from showdown.analysis.summary import cells_with_metric, per_trial, summarise, summarise_commonest
+from showdown.analysis.summary import cells_with_metric, per_trial, summarise, summarise_best_fixed
 from showdown.analysis.table import Table, TableRequest
 from showdown.analysis.validity import cautions, with_times
 from showdown.basics.errors import UsageError
@@ -111,13 +111,14 @@ def _add_metric(found: Findings, frame: pd.DataFrame, metric: Metric) -> pd.Data
     summary = per_trial(summary) if metric.cell else summary
     for row in summary.to_dict("records"):
         found.cells[row["policy"], row["problem"]]["absolute"][metric.name] = _value(row)
-    for row in ranks(summary).to_dict("records"):
+    methods = summary[~summary["policy"].isin(REFERENCES)]
+    for row in ranks(methods).to_dict("records"):
         found.cells[row["policy"], row["problem"]]["rank"][metric.name] = number(row["rank"])
     ranked = ranks(comparable(summary, list(summary["problem"].drop_duplicates())))
     for policy, own in ranked.groupby("policy", sort=False)["rank"]:
         found.ranks[policy, metric.name] = [number(rank) for rank in sorted(own)]
         found.mean_rank[policy, metric.name] = number(own.mean())
-    for row in summarise_commonest(frame, metric.name).to_dict("records"):
+    for row in summarise_best_fixed(frame, metric.name).to_dict("records"):
         found.reference[row["problem"], metric.name] = _value(row)
     found.rank_tests[metric.name] = rank_test(summary)
     _add_shown(found, frame, metric)

@@ -68,13 +68,10 @@ def timeline(bins: dict[str, Any]) -> dict[str, list[float | int | None]]:
 def rank_test(summary: pd.DataFrame) -> dict[str, Any]:
     """Friedman's test with Nemenyi's critical difference; or, under `reason`, why there is none.
 
-    Over the policies and problems of the verdict and the mean ranks, so that they cannot disagree. Without Uniform,
-    except where fewer than three policies would be left.
+    Over the policies and problems of the verdict and the mean ranks, so that they cannot disagree. No group is told
+    apart where Friedman's test does not reject: Nemenyi's test is for what follows when it does.
     """
     complete = comparable(summary, list(summary["problem"].drop_duplicates()))
-    methods = complete[~complete["policy"].isin(REFERENCES)]
-    if methods["policy"].nunique() >= 3:
-        complete = methods
     try:
         test = friedman(complete)
     except UsageError as error:
@@ -82,10 +79,12 @@ def rank_test(summary: pd.DataFrame) -> dict[str, Any]:
     wide = complete.pivot(index="problem", columns="policy", values="mean").dropna()
     used = complete[complete["problem"].isin(wide.index)]
     ranks = mean_ranks(used, list(wide.index)).sort_values("mean_rank", kind="stable")
-    groups = cliques(list(ranks["mean_rank"]), test["critical_difference"])
+    rejects = test["p_value"] < test["alpha"]
+    groups = cliques(list(ranks["mean_rank"]), test["critical_difference"]) if rejects else []
     return {
         "order": [{"policy": row.policy, "rank": number(row.mean_rank)} for row in ranks.itertuples()],
         "groups": groups,
+        "rejects": rejects,
         "critical_difference": number(test["critical_difference"]),
         "p_value": number(test["p_value"], 2),
         "problems": list(wide.index),
@@ -118,5 +117,7 @@ def verdicts_of(frame: pd.DataFrame, details: DetailsByCell, metrics: Iterable[M
 
 def _compact(verdict: Verdict) -> dict[str, Any]:
     """What the page shows of a verdict; the numbers behind it are in the table, and in `showdown table --json`."""
-    parts = ("best", "tied", "sure", "warnings", "left_out")
-    return {"sentence": verdict.sentence, **{name: getattr(verdict, name) for name in parts}}
+    parts = ("lines", "best", "tied", "sure", "warnings", "left_out")
+    ranks = verdict.new_problem
+    ties = list(ranks.ties) if ranks is not None else []
+    return {"sentence": verdict.sentence, "ranked_best": ties, **{name: getattr(verdict, name) for name in parts}}

@@ -28,7 +28,8 @@ function columnCells(policy, last) {
   const found = verdictOf(state.metric);
   return columnsAt(last).map(({ value, text, marksBest }) => {
     const own = value(policy),
-      mark = !marksBest || own === null ? "" : found?.best === policy.name ? "best" : found?.tied.includes(policy.name) ? "tied" : "";
+      place = marksBest && own !== null ? (found?.ranked_best.indexOf(policy.name) ?? -1) : -1,
+      mark = place < 0 ? "" : place ? "tied" : "best";
     return el("td", { class: `number ${mark}` }, own === null ? "–" : text(own));
   });
 }

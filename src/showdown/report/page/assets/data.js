@@ -12,7 +12,7 @@ const failureOf = (policy, problem) => failures.get(pairKey(policy, problem));
 
 const metricOf = new Map(data.metrics.map((metric) => [metric.name, metric]));
 const MAIN = data.metrics[0].name; // by which policies are compared where nothing else was asked for
-const COMMONEST = "always the commonest action"; // the best fixed action in hindsight
+const BEST_FIXED = "always the best fixed action"; // the best fixed action in hindsight
 const titleOf = (metric) => metricOf.get(metric).title;
 const smallerIsBetter = (metric) => metricOf.get(metric).smaller_is_better;
 const families = [...new Set(data.policies.map((policy) => policy.family))];

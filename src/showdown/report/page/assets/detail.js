@@ -84,7 +84,7 @@ function finishedDetail(cell) {
     const own = per_cell ? `${duration(absolute.mean)} a trial` : withError(absolute.mean, absolute.sem);
     return [
       [title, unit?.startsWith("%") ? `${withError(shownHere.mean, shownHere.sem, unit)} ${unit}  (${own})` : own],
-      reference ? [`${title}, ${COMMONEST}`, withError(reference.mean, reference.sem)] : ["", null],
+      reference ? [`${title}, ${BEST_FIXED}`, withError(reference.mean, reference.sem)] : ["", null],
     ];
   });
   const published = cell.paper.map((entry) => {
@@ -124,8 +124,8 @@ function finishedDetail(cell) {
     said ? el("p", { class: "hint" }, `Verdict on ${cell.problem}: ${said.sentence}`) : null,
     facts([
       ...numbers,
-      ["rank on the problem", cell.rank[MAIN]],
-      ["stuck trials (regret above half of Uniform's)", cell.stuck === undefined ? null : `${cell.stuck} %`],
+      ["rank among the methods on this problem", cell.rank[MAIN]],
+      ["stuck trials (less than half of the best method's gain over Uniform)", cell.stuck === undefined ? null : `${cell.stuck} %`],
       ["trials × steps", `${cell.trials} × ${cell.horizon.toLocaleString("en")}`],
       ["seed", cell.seed],
       ["to compile, to run", `${duration(cell.compile_seconds)}, ${duration(cell.run_seconds)}`],

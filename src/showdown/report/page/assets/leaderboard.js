@@ -89,7 +89,7 @@ function referenceRow() {
   return el(
     "tr",
     { class: "reference" },
-    el("th", { scope: "row", title: "the best fixed action in hindsight" }, COMMONEST),
+    el("th", { scope: "row", title: "the best fixed action in hindsight" }, BEST_FIXED),
     columnsAt(false).map(() => el("td", {})),
     references.map(([value, unit]) => el("td", { class: "number" }, value ? withError(value.mean, value.sem, unit) : "–")),
     columnsAt(true).map(() => el("td", {})),

@@ -30,11 +30,11 @@ function ranksView() {
     !test || test.reason
       ? [`No rank test: ${test?.reason ?? "nothing is finished"}.`]
       : [
-          `Friedman's test over ${plural(test.problems.length, "problem")}: p ${test.p_value < 1e-4 ? "< 0.0001" : `= ${test.p_value}`}. Mean ranks closer than ${format(test.critical_difference)} (Nemenyi, α = 0.05) cannot be told apart: a bar joins them. That is a test of all pairs at once; the verdict above only compares with the best, and so may tell more.`,
+          `Friedman's test over ${plural(test.problems.length, "problem")}: p ${test.p_value < 1e-4 ? "< 0.0001" : `= ${test.p_value}`}. ${rankTestWords(test)}`,
           test.left_out.length ? ` Left out, since they did not play these problems: ${some(test.left_out)}.` : "",
         ];
   const difference =
-    test && !test.reason ? plot(`Critical differences by ${by}`, (width) => differenceChart(test, width)) : null;
+    test?.rejects ? plot(`Critical differences by ${by}`, (width) => differenceChart(test, width)) : null;
   return {
     nodes: [
       el("h2", {}, `Ranks by ${titleOf(state.metric)} over ${plural(rows[0]?.ranks.length ?? 0, "problem")}`),
@@ -51,6 +51,12 @@ function ranksView() {
     ].filter(Boolean),
     arrange: showView,
   };
+}
+
+// What follows from Friedman's test: nothing about pairs where it does not find a difference at all.
+function rankTestWords(test) {
+  if (!test.rejects) return "It finds no difference between the methods, so no pair of them is told apart and no critical difference is drawn.";
+  return `Mean ranks closer than ${format(test.critical_difference)} (Nemenyi, α = 0.05) cannot be told apart: a bar joins them. That is a test of all pairs at once; the verdict above only compares with the best, and so may tell more.`;
 }
 
 const nameWidth = (names, width) => Math.min(Math.max(...names.map((name) => name.length)) * 6.6 + 12, width * 0.42);

@@ -9,7 +9,7 @@ function showVerdict() {
   byId("verdict").replaceChildren(
     ...[
       el("h2", {}, `Verdict by ${titleOf(state.metric)}`),
-      found ? el("p", { class: "sentence" }, found.sentence) : null,
+      ...(found ? found.lines.map(verdictLine) : []),
       found?.warnings.length ? warningList(found.warnings) : null,
       el(
         "ul",
@@ -18,6 +18,12 @@ function showVerdict() {
       ),
     ].filter(Boolean),
   );
+}
+
+// One line of the verdict, with what it is about in bold: `On these problems: …`.
+function verdictLine(text) {
+  const end = text.indexOf(": ");
+  return el("p", { class: "sentence" }, el("strong", {}, text.slice(0, end + 1)), text.slice(end + 1));
 }
 
 // Open where there is room; on a phone the table comes first, and the reasons are a press away.
