@@ -88,12 +88,15 @@ def one(name: str, kind: str, noise: float, score: Score) -> None:
             state = jax.tree.map(lambda leaf, trial=trial: leaf[trial], played.players.state)
             finite, chances, spread = _looked_at(policy, core(policy), state, seen[-1], spec)
             chances = np.asarray(chances, np.float64)
-            wrong = not bool(finite) or not np.isfinite(chances).all() or abs(chances.sum() - 1) > 1e-5
+            if not finite:  # a run ends such a cell as diverged, and an agent refuses such a state: both say so
+                print(f"{name}, {kind}, noise {noise:g}: diverged", file=sys.stderr)
+                continue
+            wrong = not np.isfinite(chances).all() or abs(chances.sum() - 1) > 1e-5
             tied = float(spread) == 0 and chances[0] > 0.99 and (played.actions[trial, STEPS // 2 :] == 0).all()
             said = any(float(np.max(value)) != 0 for value in policy.diagnostics(state).values())
             if wrong or (tied and not said):
                 score.silent += 1
-                what = "not finite, or no law" if wrong else "stuck by a tie, unsaid"
+                what = "no law" if wrong else "stuck by a tie, unsaid"
                 print(f"{name}, {kind}, noise {noise:g}: {what} {chances}", file=sys.stderr)
 
 

@@ -183,6 +183,12 @@ class StudentLinear(ExactLinear):
         shape, rate = state.noise.shape[owner], state.noise.rate[owner]
         return rate / shape, 2 * (shape - self.noise_shape)
 
+    def is_blind(self, state: LinearState) -> jax.Array:
+        """Whether rewards were seen and all designs were 0, so that no coefficient is known better than before, ()."""
+        variances, dim = jnp.sum(state.regressions.root**2, axis=(-2, -1)), state.regressions.mean.shape[-1]
+        unchanged = (variances > 0.999 * dim / self.prior_precision).all()
+        return unchanged & (state.noise.shape > self.noise_shape + 0.25).any()
+
     def precision(self, moments: Moments) -> jax.Array:
         return moments.gram + self.prior_precision * jnp.eye(moments.gram.shape[-1])
 
