@@ -43,10 +43,10 @@ def test_every_dependency_has_bounds_that_hold_the_tested_version(requirement):
     if requirement.name == PROJECT["name"]:
         return
     assert {clause.operator for clause in requirement.specifier} == {">=", "<"}
-    assert requirement.specifier.contains(tested()[requirement.name])
+    assert requirement.specifier.contains(versions()[requirement.name])
 
 
-def tested() -> dict[str, Version]:
+def versions() -> dict[str, Version]:
     lines = (line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#"))
     return {canonicalize_name(name): Version(version) for name, version in (line.split("==") for line in lines)}
 
@@ -61,5 +61,5 @@ def test_the_lock_of_the_service_has_every_version_with_its_hashes():
     assert len(locked) == lock.count("==") - lock.count(" == ")  # no version without a hash
     wanted = [Requirement(text) for text in (*PROJECT["dependencies"], *EXTRAS["serve"])]
     assert {canonicalize_name(each.name) for each in wanted} <= locked.keys()
-    others = {name: version for name, version in locked.items() if tested().get(name, version) != version}
+    others = {name: version for name, version in locked.items() if versions().get(name, version) != version}
     assert not others, "`make lock` after `make constraints`"
