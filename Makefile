@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST_WORKERS ?= 2
 
-.PHONY: install install-docs constraints run test check format docs identities bench figures clean
+.PHONY: install install-docs constraints lock sbom audit run test check format docs identities bench figures clean
 .DEFAULT_GOAL := run
 
 install: $(STAMP)
@@ -29,6 +29,32 @@ constraints:
 	{ echo "# The tested versions (Python 3.11; they also install on 3.12). Written by 'make constraints'."; \
 		.venv-constraints/bin/python -m pip freeze --exclude bandit-showdown; } >constraints.txt
 	rm -rf .venv-constraints
+
+# What the service installs: every version with its hashes (lock), as a bill of materials (sbom), known holes (audit).
+SUPPLY := .venv-supply
+SUPPLY_STAMP := $(SUPPLY)/.installed
+LOCK := requirements-serve.txt
+
+$(SUPPLY_STAMP):
+	$(PYTHON) -m venv $(SUPPLY)
+	$(SUPPLY)/bin/python -m pip install --quiet --disable-pip-version-check \
+		'cyclonedx-bom>=7,<8' 'pip-audit>=2.7,<3' 'uv>=0.5,<1'
+	@touch $@
+
+lock: $(SUPPLY_STAMP)
+	{ echo "# The tested versions of bandit-showdown[serve] with the hashes of their files. Written by 'make lock'."; \
+		echo "# pip install --require-hashes -r $(LOCK) && pip install --no-deps ."; \
+		$(SUPPLY)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
+			--extra serve --constraint constraints.txt pyproject.toml; } >$(LOCK).new
+	mv $(LOCK).new $(LOCK)
+
+sbom: $(SUPPLY_STAMP)
+	@mkdir -p build
+	$(SUPPLY)/bin/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible --of JSON \
+		-o build/sbom.json $(LOCK)
+
+audit: $(SUPPLY_STAMP)
+	@$(SUPPLY)/bin/python tools/audit.py $(LOCK)
 
 run: install
 	$(BIN)/showdown run quick
@@ -99,4 +125,4 @@ figures: install
 			>>$(FIGURES)/tables.md || exit 1; done
 
 clean:
-	rm -rf $(VENV) .venv-bench .venv-torch .venv-s3 .venv-constraints results .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-bench .venv-torch .venv-s3 .venv-constraints .venv-supply results .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -114,7 +114,7 @@ def test_tables_have_colours_on_a_terminal_only(capsys, monkeypatch):
 def test_run_as_json(showdown):
     answer = showdown("run", *TINY, "--json")
     cells = answer.json["cells"]
-    assert all(cell["diagnostics"] == {} for cell in cells)  # these policies have nothing to tell
+    assert not any(any(cell["diagnostics"].values()) for cell in cells)  # these policies have nothing to tell
     assert [cell["status"] for cell in cells] == ["done", "done"]
     assert {cell["policy"] for cell in cells} == {"Uniform", "LinPost"}
     assert all(cell["new"] and cell["trials"] == 2 and cell["horizon"] == 30 for cell in cells)

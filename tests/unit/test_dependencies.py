@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -42,6 +43,23 @@ def test_every_dependency_has_bounds_that_hold_the_tested_version(requirement):
     if requirement.name == PROJECT["name"]:
         return
     assert {clause.operator for clause in requirement.specifier} == {">=", "<"}
+    assert requirement.specifier.contains(versions()[requirement.name])
+
+
+def versions() -> dict[str, Version]:
     lines = (line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#"))
-    tested = {canonicalize_name(name): Version(version) for name, version in (line.split("==") for line in lines)}
-    assert requirement.specifier.contains(tested[requirement.name])
+    return {canonicalize_name(name): Version(version) for name, version in (line.split("==") for line in lines)}
+
+
+LOCKED = re.compile(r"^([\w.-]+)==(\S+)( ; .+)? \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.MULTILINE)
+
+
+def test_the_lock_of_the_service_has_every_version_with_its_hashes():
+    lock = (ROOT / "requirements-serve.txt").read_text()
+    assert "://" not in lock  # whoever installs chooses the index
+    locked = {canonicalize_name(name): Version(version) for name, version, _, _ in LOCKED.findall(lock)}
+    assert len(locked) == lock.count("==") - lock.count(" == ")  # no version without a hash
+    wanted = [Requirement(text) for text in (*PROJECT["dependencies"], *EXTRAS["serve"])]
+    assert {canonicalize_name(each.name) for each in wanted} <= locked.keys()
+    others = {name: version for name, version in locked.items() if versions().get(name, version) != version}
+    assert not others, "`make lock` after `make constraints`"

@@ -88,7 +88,7 @@ def test_cells_from_before_diagnostics_and_checksums_are_still_read(tmp_path):
     _, store = play(TINY, tmp_path)
     for path in (tmp_path / "cells").glob("*.json"):
         record = json.loads(path.read_text())
-        assert record.pop("diagnostics") == {}  # these policies report nothing
+        assert not any(record.pop("diagnostics").values())  # these policies have nothing to report
         del record["checksum"], record["table_sha256"], record["labels"]
         path.write_text(json.dumps(record))
     assert len(store.frame()) == 4

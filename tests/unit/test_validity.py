@@ -26,8 +26,8 @@ from showdown.report.formats import text
 
 
 def detail(**changes) -> PlayDetails:
-    usual = {"hardware": "abacus", "concurrent": 0, "rows": None, "warm_up": 0, "step_seconds": 1e-6, "quarters": None}
-    return PlayDetails(**{**usual, **changes})
+    usual = {"hardware": "abacus", "concurrent": 0, "rows": None, "warm_up": 0, "step_seconds": 1e-6}
+    return PlayDetails(**{**usual, "rounding": 0.0, "quarters": None, **changes})
 
 
 def noisy(*quarters: float, trials: int = 12, seed: int = 0) -> np.ndarray:

@@ -186,6 +186,18 @@ class LongWarmUp(Caution):
 
 
 @dataclass(frozen=True)
+class Rounded(Caution):
+    """items: (policy, problem, standard deviations)."""
+
+    def __str__(self) -> str:
+        each = _named(f"{policy} on {problem} (up to {error:.2g})" for policy, problem, error in self.items)
+        return (
+            f"float32 may have moved what was learned by a quarter of a standard deviation or more: {each}; centre "
+            "contexts that lie far from 0, and scale contexts or rewards whose noise is tiny"
+        )
+
+
+@dataclass(frozen=True)
 class FewTrials(Caution):
     """items: (policy, problem, trials)."""
 

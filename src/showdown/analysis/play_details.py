@@ -11,6 +11,7 @@ from showdown.basics.errors import UsageError
 from showdown.bench.reader import Reader
 from showdown.bench.record import Record
 from showdown.config import from_json
+from showdown.posteriors.rounding import ROUNDING
 from showdown.protocol.policy import Policy
 from showdown.protocol.problem import ProblemSpec
 
@@ -26,6 +27,7 @@ class PlayDetails:
     rows: int | None  # the most steps a trial could have
     warm_up: int  # steps in which actions are played in turn, whatever the context
     step_seconds: float
+    rounding: float  # by how many standard deviations float32 may have moved what was learned; 0: not noticeably
     quarters: np.ndarray | None  # (trials, 4) regret in each quarter of the trial; None: too few checkpoints
 
 
@@ -49,6 +51,7 @@ def _details(store: Reader, record: Record) -> PlayDetails:
         rows=record.rows,
         warm_up=_warm_up(record),
         step_seconds=record.run_seconds / record.trials / record.horizon,
+        rounding=record.diagnostics.get(ROUNDING, 0.0),
         quarters=_quarters(store, record),
     )
 

@@ -25,6 +25,7 @@ from showdown.analysis.notes import (
     FewTrials,
     LongWarmUp,
     NoTimes,
+    Rounded,
     ShortHorizon,
     UnequalCoverage,
     UnsharedProblems,
@@ -53,7 +54,7 @@ def about_play(frame: pd.DataFrame, details: DetailsByCell) -> list[Caution]:
 
 
 def _about_play(cells: list[dict[str, Any]], details: DetailsByCell) -> list[Caution]:
-    found = _short(cells, details), _bending(cells, details), _warm_up(cells, details)
+    found = _short(cells, details), _bending(cells, details), _warm_up(cells, details), _rounded(cells, details)
     return [caution for caution in found if caution.items]
 
 
@@ -127,6 +128,11 @@ def _warm_up(cells: list[dict[str, Any]], details: DetailsByCell) -> Caution:
             if pulls.get(cell["cell"], 0) >= WARM_UP_SHARE * cell["horizon"]
         )
     )
+
+
+def _rounded(cells: list[dict[str, Any]], details: DetailsByCell) -> Caution:
+    known = [(cell, details[cell["cell"]].rounding) for cell in cells if cell["cell"] in details]
+    return Rounded(tuple((cell["policy"], cell["problem"], error) for cell, error in known if error))
 
 
 def _few_trials(cells: list[dict[str, Any]]) -> Caution:

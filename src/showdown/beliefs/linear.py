@@ -9,6 +9,7 @@ Cost per step O(num_actions·dim²), memory num_actions·dim² floats, twice tha
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -19,6 +20,7 @@ from showdown.config import config, log, param, positive
 from showdown.posteriors import moments as all_at_once
 from showdown.posteriors import regression
 from showdown.posteriors.moments import Moments
+from showdown.posteriors.rounding import posterior_precisions, rounding_error
 
 Covariance = Literal["full", "diagonal", "precision-diagonal"]
 
@@ -78,6 +80,17 @@ class ExactLinear(LinearBelief):
             diagonal = diagonal.at[owner].add(design**2)
         return state._replace(regressions=regressions, lost=lost, diagonal=diagonal), surprise
 
+    @abstractmethod
+    def noise_and_count(self, state: LinearState, owner: jax.Array, precisions: jax.Array) -> tuple[Any, jax.Array]:
+        """The variance of the noise in units of the regressions', and how many rewards one owner has seen."""
+
+    def rounding(self, state: LinearState) -> jax.Array:
+        """How far float32 may have moved the mean of the owner that is known best, in standard deviations, ()."""
+        mean, root = state.regressions
+        owner = jnp.argmin(jnp.sum(root**2, axis=(-2, -1)))
+        precisions = posterior_precisions(root[owner])
+        return rounding_error(mean[owner], precisions, *self.noise_and_count(state, owner, precisions))
+
     def replaced(
         self, state: LinearState, regressions: regression.Regressions, gram: jax.Array, noise: Any
     ) -> LinearState:
@@ -120,6 +133,10 @@ class GaussianLinear(ExactLinear):
         state, _ = self.absorb(state, owner, design / deviation, reward / deviation)
         return state, log_normal(reward, predicted, variance)
 
+    def noise_and_count(self, state: LinearState, owner: jax.Array, precisions: jax.Array) -> tuple[Any, jax.Array]:
+        """Rewards are not counted, but the last number of a design is 1: its precision is λ + n/σ²."""
+        return 1.0, (precisions[-1] - self.prior_precision) * self.noise_variance
+
     def precision(self, moments: Moments) -> jax.Array:
         return moments.gram / self.noise_variance + self.prior_precision * jnp.eye(moments.gram.shape[-1])
 
@@ -161,6 +178,16 @@ class StudentLinear(ExactLinear):
         state, surprise = self.absorb(state, owner, design, reward)
         noise = regression.NoiseBelief(shape.at[owner].add(0.5), rate.at[owner].add(surprise / 2))
         return state._replace(noise=noise), evidence
+
+    def noise_and_count(self, state: LinearState, owner: jax.Array, precisions: jax.Array) -> tuple[Any, jax.Array]:
+        shape, rate = state.noise.shape[owner], state.noise.rate[owner]
+        return rate / shape, 2 * (shape - self.noise_shape)
+
+    def is_blind(self, state: LinearState) -> jax.Array:
+        """Whether rewards were seen and all designs were 0, so that no coefficient is known better than before, ()."""
+        variances, dim = jnp.sum(state.regressions.root**2, axis=(-2, -1)), state.regressions.mean.shape[-1]
+        unchanged = (variances > 0.999 * dim / self.prior_precision).all()
+        return unchanged & (state.noise.shape > self.noise_shape + 0.25).any()
 
     def precision(self, moments: Moments) -> jax.Array:
         return moments.gram + self.prior_precision * jnp.eye(moments.gram.shape[-1])

@@ -30,6 +30,7 @@ from showdown.config import config, log, param, positive
 from showdown.policies.registry import PAPER, policies
 from showdown.policies.shared.value_thompson import ValueThompson
 from showdown.policies.wrappers import Duel, EpsilonGreedy, WarmUp
+from showdown.posteriors.rounding import ROUNDING
 from showdown.protocol.policy import Greedy, Policy
 from showdown.protocol.problem import ProblemSpec
 from showdown.protocol.situation import Situation
@@ -65,6 +66,9 @@ class _Linear(ValueThompson):
     ) -> LinearState:
         design = self.design(situation.inputs_of(action))
         return self.belief.observe(state, design, situation.spec.owner(action), reward)[0]
+
+    def diagnostics(self, state: LinearState) -> dict[str, jax.Array]:
+        return {ROUNDING: self.belief.rounding(state)}
 
     def work(self, spec: ProblemSpec, horizon: int) -> Work:
         return linear_work(spec, horizon)

@@ -25,6 +25,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import jax
+import jax.numpy as jnp
 
 from showdown.beliefs.belief import Values
 from showdown.beliefs.linear import LinearState, StudentLinear
@@ -49,6 +50,9 @@ TOGETHER = 8  # chunks whose features are held at once
 class NeuralLinearState(NamedTuple):
     fit: Fit
     belief: LinearState
+
+
+COLLAPSED = "collapsed features"  # among diagnostics
 
 
 @config
@@ -114,6 +118,10 @@ class NeuralLinear(ValueThompson, RMSNetwork):
             precision=self.posterior_precision,
         )
         return NeuralLinearState(fit, self.belief.rebuild(state.belief, collected))
+
+    def diagnostics(self, state: NeuralLinearState) -> dict[str, jax.Array]:
+        """Whether every feature is 0 for every context: then all values tie, and the first action is always played."""
+        return {COLLAPSED: self.belief.is_blind(state.belief).astype(jnp.float32)}
 
     def work(self, spec: ProblemSpec, horizon: int) -> Work:
         return network_work(

@@ -13,7 +13,6 @@ from showdown.data.in_memory import as_frame
 
 
 def read(path: Path) -> pd.DataFrame:
-    import pyarrow
     import pyarrow.parquet
 
     try:
@@ -23,7 +22,7 @@ def read(path: Path) -> pd.DataFrame:
         frame = pd.read_parquet(path)
     except UsageError:
         raise
-    except (pyarrow.ArrowException, ValueError, OverflowError, MemoryError, OSError) as error:
+    except Exception as error:  # damaged metadata makes pyarrow and pandas raise anything
         raise UsageError(f"it begins as a Parquet file does and is not a whole one ({first_line(error)})") from error
     return as_frame(frame)
 
