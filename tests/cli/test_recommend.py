@@ -24,6 +24,7 @@ from showdown.recommendation.budget import Forecast, TimeBudget, seconds_of
 from showdown.recommendation.recommend import _chosen as choose
 from showdown.recommendation.recommend import candidates
 from showdown.recommendation.successive_halving import SuccessiveHalving
+from showdown.report.page.collect import collect
 
 LINEAR = ("--policies", "LinFullPost,LinGreedy")
 
@@ -50,11 +51,17 @@ def test_an_answer_in_the_users_units_a_page_an_agent_and_a_store(showdown, file
     assert "share of right answers" in first
     assert "for always taking '" in first
     assert "at random" in first
-    assert cost.startswith("It decides in ")
+    assert cost.startswith("After learning, in the last quarter of the steps, it earns ")
+    assert rest[0].startswith("It decides in ")
     assert any("highest accuracy" in line for line in rest)
     assert re.search(r"2 trials of Uniform, Lin\w+, Lin\w+\n", answer.err)
     folder = tmp_path / "recommendation"
-    assert "<html" in (folder / "report.html").read_text()[:200]
+    page = (folder / "report.html").read_text()
+    assert "<html" in page[:200]
+    data = json.loads(re.search(r'id="data">(.*?)</script>', page)[1])
+    assert data["answer"]["lines"][: len(rest)][:3] == answer.out.splitlines()[:3]  # what the terminal says, first
+    assert data["answer"]["lines"][-1].endswith("showdown serve agent.json")
+    assert str(tmp_path) not in page.replace(json.dumps(str(tmp_path / file))[1:-1], "")
     recipe = json.loads((folder / "agent.json").read_text())
     assert policies.get(recipe["policy"])
     assert recipe["data"]["label"] == "kind"
@@ -109,10 +116,16 @@ def test_the_store_is_read_once_and_a_damaged_cell_is_played_again(frame, tmp_pa
 def test_a_table_without_a_pattern_gets_no_method(tmp_path):
     draw = np.random.default_rng(1)
     noise = pd.DataFrame(draw.standard_normal((150, 2)), columns=["a", "b"]).assign(kind=["x"] * 140 + ["y"] * 10)
-    found = package.recommend(
-        noise, label="kind", policies=["LinGreedy"], rounds=(2, 4), out=tmp_path, budget="60s", page=False
-    )
+    found = package.recommend(noise, label="kind", policies=["LinGreedy"], rounds=(2, 4), out=tmp_path, budget="60s")
     assert found.policy is None
+    assert "Only 6.7% of the rows are 'y': if missing one costs more" in found.hint
+    # the terminal said "Use no method" and the page crowned one
+    data = json.loads(re.search(r'id="data">(.*?)</script>', found.page.read_text())[1])
+    assert data["answer"]["policy"] is None
+    assert data["answer"]["lines"][0] == found.lines[0]
+    assert not data["verdicts"]["accuracy"]["overall"]["crowned"]
+    later = collect(tmp_path, command="")["answer"]  # `showdown report` says the same
+    assert later["lines"] == data["answer"]["lines"]
     assert found.agent_file is None
     assert found.sentence.startswith("Use no method: none is clearly better than ")
 
@@ -331,7 +344,19 @@ def test_trials_are_shortened_by_less_than_half_before_a_method_is_dropped(halvi
     assert steps(72.0) == 280
     assert steps(56.0) == 400  # with Council 200: the others do not shorten their trials for it
     assert steps(20.0) == 260  # NeuralLinear and Uniform alone
-    assert steps(9.0) == 400  # Uniform
+    assert steps(9.0) == 200  # the cheapest method is played, if only for a few steps
+
+
+def test_of_a_wide_table_the_cheapest_method_is_always_played(halving, monkeypatch):
+    """On 1,504 columns nothing was cheap and nothing would fit, so there was no answer at all."""
+    costs = {"Uniform": 2.0, "LinFullPost": 400.0, "LinGreedy": 390.0, "Council": 900.0}
+    monkeypatch.setattr(Forecast, "seconds", lambda self, cell: costs[cell.policy_name])
+    begun: list[str] = []
+    monkeypatch.setattr(halving, "_run", lambda cells, *_: begun.extend(cell.policy_name for cell in cells))
+    board = Board("accuracy", 60.0, trials=2, standings={name: Standing(name) for name in costs})
+    halving._round(list(costs), 2, board, frozenset({"Uniform"}))
+    assert begun == ["Uniform", "LinGreedy"]
+    assert board.standings["Council"].status == NO_ROOM
 
 
 def test_only_what_is_clearly_behind_is_dropped(halving):

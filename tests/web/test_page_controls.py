@@ -15,6 +15,7 @@ import pytest
 from PIL import Image
 
 from showdown.analysis.compare_trials import difference
+from showdown.report.page.answer import write_answer
 from showdown.report.page.collect import collect
 from showdown.report.page.render import render, write
 
@@ -371,3 +372,28 @@ def test_a_tuning_is_shown_with_its_candidates_its_fields_and_what_was_found(pag
     assert "75 %" in page.locator("#view").inner_text()
     assert not page.is_visible("#metric")
     assert "tuning" in page.evaluate("location.hash")
+
+
+ANSWER = {
+    "policy": None,
+    "metric": "reward",
+    "lines": ["Use no method: none is clearly better than 25.0 % for always taking 'x'.", "It decides in 20 µs."],
+    "warnings": ["the column 'c' decides the label"],
+    "decide_seconds": {"LinPost": 2e-5},
+}
+
+
+def test_a_recommendation_opens_with_what_the_terminal_said(open_page, stored, tmp_path):
+    """It crowned a method where the terminal said to use none, and had a mean rank of one problem."""
+    finished = {("Uniform", "linear"): [100.0] * 4, ("LinPost", "linear"): [99.0, 101.0, 98.0, 102.0]}
+    folder = stored(tmp_path / "store", finished)
+    write_answer(folder, ANSWER)
+    write(render(collect(folder, command="")), tmp_path / "report.html")
+    with open_page(tmp_path / "report.html") as page:
+        said = page.inner_text("#verdict")
+        assert said.startswith("Recommendation\n\n" + ANSWER["lines"][0])
+        assert "the column 'c' decides the label" in said
+        assert page.locator("#tab-reproduction, #tab-ranks, th[data-key='rank']").count() == 0
+        assert page.locator("button.cell.best, button.cell.tied").count() == 0
+        assert "20.00 µs" in page.inner_text("tbody")
+        assert page.input_value("#metric select") == "reward"

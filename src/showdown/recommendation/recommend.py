@@ -20,10 +20,11 @@ from showdown.machine.resources import cores
 from showdown.policies import policies
 from showdown.policies import policies as known
 from showdown.problems.own_table import Table, table
-from showdown.recommendation.answer import Cost, Recommendation, cost_of, write_agent_file
+from showdown.recommendation.answer import AGENT_FILE, Cost, Recommendation, cost_of, write_agent_file
 from showdown.recommendation.board import Board, Show
 from showdown.recommendation.budget import DEFAULT, TimeBudget, seconds_of, slowdown
 from showdown.recommendation.successive_halving import ROUNDS, SuccessiveHalving
+from showdown.report.page.answer import write_answer
 
 # Linear models are the cheapest and hard to beat on many tables; networks are worth it where the answer is not linear.
 USUAL = ("LinFullPost", "LinGreedy", "NeuralLinear", "EpsGreedyRMS", "Council", "Council-fast")
@@ -98,10 +99,15 @@ def recommend(
         seconds=0.0,
         folder=folder,
         table_warnings=problem.bandit_table().warnings,
+        after_learning=halving.after_learning(chosen) if chosen is not None else None,
+        dropped=_dropped(problem),
+        hint=_hint_at_costs(problem, halving.metric),
     )
-    files: dict[str, Any] = {"page": _page(folder, name) if page else None}
+    files: dict[str, Any] = {}
     if chosen is not None:
-        files["agent_file"] = write_agent_file(chosen, problem, folder / "agent.json")
+        files["agent_file"] = write_agent_file(chosen, problem, folder / AGENT_FILE)
+    write_answer(folder, answer.for_page())
+    files["page"] = _page(folder, name) if page else None
     return dataclasses.replace(answer, **files, seconds=limit.elapsed)
 
 
@@ -157,12 +163,35 @@ def _best_fixed(problem: Table) -> str:
     return str(found.actions[int(means.argmax())])
 
 
+def _dropped(problem: Table) -> tuple[tuple[str, str], ...]:
+    """The columns that were left out though nobody asked for it, and why."""
+    columns = problem.bandit_table().columns
+    left_out = (column for column in columns if column.treatment == "dropped" and column.note != "ignored, as asked")
+    return tuple((column.name, column.note) for column in left_out)
+
+
+RARE = 0.1  # share of rows below which a class is rare
+
+
+def _hint_at_costs(problem: Table, metric: str) -> str:
+    """What to say where a class is so rare that the share of right answers says little about it; empty elsewhere."""
+    classes = problem.bandit_table().classes
+    rows = sum(classes.values())
+    rare = min(classes, key=lambda name: classes[name], default="")
+    if metric != "accuracy" or not rare or classes[rare] >= RARE * rows:
+        return ""
+    return (
+        f"Only {classes[rare] / rows:.1%} of the rows are {rare!r}: if missing one costs more than a false alarm, "
+        f"say so, for example with --costs {shlex.quote(f'{rare}:10')}."
+    )
+
+
 def _page(folder: Path, name: str) -> Path:
     from showdown.report.page.collect import collect
     from showdown.report.page.render import render, write
 
     path = folder / "report.html"
-    write(render(collect(folder, command=shlex.join(["showdown", "report", str(folder)]), title=name)), path)
+    write(render(collect(folder, command=shlex.join(["showdown", "report", folder.name]), title=name)), path)
     return path
 
 

@@ -120,4 +120,10 @@ def _compact(verdict: Verdict) -> dict[str, Any]:
     parts = ("lines", "best", "tied", "sure", "warnings", "left_out")
     ranks = verdict.new_problem
     ties = list(ranks.ties) if ranks is not None else []
-    return {"sentence": verdict.sentence, "ranked_best": ties, **{name: getattr(verdict, name) for name in parts}}
+    crowned = verdict.beats_references  # nothing is marked as the best that is no better than chance
+    return {
+        "sentence": verdict.sentence,
+        "ranked_best": ties,
+        "crowned": crowned,
+        **{name: getattr(verdict, name) for name in parts},
+    }

@@ -3,10 +3,10 @@ const VIEWS = {
   leaderboard: ["Leaderboard", leaderboard],
   heatmap: ["Heat map", heatmap],
   curves: ["Regret curves", curves],
-  ranks: ["Ranks", ranksView],
+  ...(data.problems.length > 1 ? { ranks: ["Ranks", ranksView] } : {}), // one problem has no mean rank
   compare: ["Compare", compareView],
   time: ["Time", timeView],
-  reproduction: ["Reproduction", reproduction],
+  ...(data.answer ? {} : { reproduction: ["Reproduction", reproduction] }), // nobody published numbers of this table
   ...(data.tunings.length ? { tuning: ["Tuning", tuningView] } : {}),
 };
 let current = null;
