@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -68,7 +67,7 @@ def recommend(
     limit = TimeBudget(seconds_of(budget), slowdown(available))
     problem = table(data, label=label, rewards=rewards, **options)
     is_file = isinstance(data, str | os.PathLike)
-    name = _name(data) if is_file else "table"
+    name = problem.called
     names = candidates(policies)
     folder = Path(out)
     store = Store(folder)
@@ -109,11 +108,6 @@ def recommend(
     write_answer(folder, answer.for_page())
     files["page"] = _page(folder, name) if page else None
     return dataclasses.replace(answer, **files, seconds=limit.elapsed)
-
-
-def _name(path: Any) -> str:
-    """What the problem is called in tables: the file's name without its endings."""
-    return re.sub(r"[\[\],]", "-", Path(path).name.split(".")[0]) or "table"
 
 
 def _metric(problem: Table) -> str:
