@@ -68,6 +68,7 @@ def collect(directory: Any, *, command: str, title: str = "", docs: str = "") ->
         "agreement_of_readings": found.agreement["agreement_of_readings"],
         "notes": [str(note) for note in merged(found.notes)],
         "verdicts": found.verdicts,
+        "overviews": found.overviews,
         "answer": read_answer(directory, warnings),
         "no_times": found.no_times,
         "tunings": tunings_of(directory, warnings),

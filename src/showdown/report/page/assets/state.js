@@ -13,7 +13,7 @@ const firstSort = () => {
 };
 
 const freshState = () => ({
-  view: "leaderboard",
+  view: data.answer || !data.overviews[MAIN] ? "leaderboard" : "overview",
   metric: data.answer && metricOf.has(data.answer.metric) ? data.answer.metric : MAIN,
   family: "",
   text: "",
