@@ -15,6 +15,7 @@ import pytest
 
 import showdown as package
 from showdown.analysis.verdict import Rival, Verdict
+from showdown.analysis.worst_case import Failure, WorstCase
 from showdown.basics.errors import UsageError
 from showdown.bench.store import Store
 from showdown.policies import policies
@@ -165,7 +166,7 @@ def test_a_log_is_not_taken_for_labels(showdown, frame, tmp_path):
 def test_a_cheaper_method_is_chosen_only_if_it_is_as_good():
     reference = Rival("Uniform", 0.2, 0.6, 0.5, 0.7, 0.001, True)
 
-    def chosen(difference: float, seconds: float = 1e-5) -> str | None:
+    def chosen(difference: float, seconds: float = 1e-5, stuck: int = 0) -> str | None:
         rival = Rival("Cheap", 0.8 - difference, difference, -1.0, 1.0, 0.9, False)
         found = Verdict(
             metric="accuracy",
@@ -177,12 +178,14 @@ def test_a_cheaper_method_is_chosen_only_if_it_is_as_good():
             tied=("Cheap",),
             rivals=(rival,),
             references=(reference,),
+            worst_case=WorstCase(30.0, "x", (Failure("Cheap", (), (("x", stuck, 8),)),) if stuck else ()),
         )
         return choose(found, {"Best": Cost(2e-4, 1), "Cheap": Cost(seconds, 1)})
 
     assert chosen(0.002) == "Cheap"
     assert chosen(0.002, seconds=1.5e-4) == "Best"  # not much faster
     assert chosen(0.05) == "Best"  # tied after a few trials, and five points behind
+    assert chosen(0.002, stuck=1) == "Best"  # one of its eight trials is stuck: fast, and not safe
 
 
 def test_methods_that_were_not_judged_are_counted_in_the_advice(tmp_path):

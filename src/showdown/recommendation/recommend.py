@@ -80,13 +80,24 @@ def recommend(
     board = halving.play(names, REFERENCES)
     if not halving.cells:
         raise ShowdownError(f"nothing could be played within {budget}: a larger --budget may help")
-    costs = _costs(board.verdict, problem, limit)
+    answer = _answer(halving, board, problem, rows)
+    files: dict[str, Any] = {}
+    if answer.policy is not None:
+        files["agent_file"] = write_agent_file(answer.policy, problem, folder / AGENT_FILE)
+    write_answer(folder, answer.for_page())
+    files["page"] = _page(folder, name) if page else None
+    return dataclasses.replace(answer, **files, seconds=limit.elapsed)
+
+
+def _answer(halving: SuccessiveHalving, board: Board, problem: Table, rows: int) -> Recommendation:
+    """What follows from all that was played, without the files that are made of it."""
+    costs = _costs(board.verdict, problem, halving.budget)
     found = halving.verdict({name: cost.decide_seconds for name, cost in costs.items()})
     assert found is not None  # there are cells
     chosen = _chosen(found, costs)
     if found.cheapest != chosen:  # two pieces of advice would be one too many
         found = dataclasses.replace(found, cheapest=None, cheapest_reason="the cheapest is too far behind the best")
-    answer = Recommendation(
+    return Recommendation(
         policy=chosen,
         verdict=found,
         metric=halving.metric,
@@ -96,18 +107,12 @@ def recommend(
         costs=costs,
         standings=tuple(board.best_first()),
         seconds=0.0,
-        folder=folder,
+        folder=Path(halving.store.directory),
         table_warnings=problem.bandit_table().warnings,
         after_learning=halving.after_learning(chosen) if chosen is not None else None,
         dropped=_dropped(problem),
         hint=_hint_at_costs(problem, halving.metric),
     )
-    files: dict[str, Any] = {}
-    if chosen is not None:
-        files["agent_file"] = write_agent_file(chosen, problem, folder / AGENT_FILE)
-    write_answer(folder, answer.for_page())
-    files["page"] = _page(folder, name) if page else None
-    return dataclasses.replace(answer, **files, seconds=limit.elapsed)
 
 
 def _metric(problem: Table) -> str:
@@ -145,9 +150,9 @@ def _chosen(found: Verdict, costs: dict[str, Cost]) -> str | None:
     near = [
         one.policy
         for one in found.rivals
-        if not one.behind and one.difference <= NEXT_TO_NOTHING * gain and one.policy in costs
+        if one.is_tied and one.difference <= NEXT_TO_NOTHING * gain and one.policy in costs
     ]
-    near = [name for name in near if costs[name].decide_seconds <= fast]
+    near = [name for name in near if costs[name].decide_seconds <= fast and not found.fails(name)]
     return min([found.best, *near], key=lambda name: costs[name].decide_seconds)
 
 
