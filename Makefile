@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+RUN_STAMP := $(VENV)/.installed-run
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST_WORKERS ?= 2
 
@@ -11,16 +12,27 @@ PYTEST_WORKERS ?= 2
 
 install: $(STAMP)
 
-# The versions of constraints.txt are the tested ones. An index without them still gives a working installation.
-$(STAMP): pyproject.toml constraints.txt
+# What `make run` uses, and no more: installing Ray, Playwright and mypy would take longer than playing. The versions of
+# constraints.txt are the tested ones. An index without them still gives a working installation.
+$(RUN_STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "showdown needs Python 3.11 or newer; say which with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) --no-compile --constraint constraints.txt --editable '.[dev]' || { \
-		echo "constraints.txt cannot be installed here; installing the newest versions that pyproject.toml allows"; \
-		$(PIP) --no-compile --editable '.[dev]'; }
-	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib >/dev/null 2>&1 || true  # on all cores; pip uses one
+	$(call INSTALL,[digits])
 	@touch $@
+
+# And what tests, checks and the other targets need.
+$(STAMP): $(RUN_STAMP)
+	$(call INSTALL,[dev])
+	@touch $@
+
+# pip compiles on one core, compileall on all of them.
+define INSTALL
+	$(PIP) --no-compile --constraint constraints.txt --editable '.$(1)' || { \
+		echo "constraints.txt cannot be installed here; installing the newest versions that pyproject.toml allows"; \
+		$(PIP) --no-compile --editable '.$(1)'; }
+	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib >/dev/null 2>&1 || true
+endef
 
 # Write down the newest versions that pyproject.toml allows, from a fresh environment; run `make test` afterwards.
 constraints:
@@ -56,9 +68,8 @@ sbom: $(SUPPLY_STAMP)
 audit: $(SUPPLY_STAMP)
 	@$(SUPPLY)/bin/python tools/audit.py $(LOCK)
 
-run: install
-	$(BIN)/showdown run quick
-	@$(BIN)/showdown table --sort rank
+run: $(RUN_STAMP)
+	@$(BIN)/showdown run quick
 	@$(BIN)/showdown report
 
 test: install

@@ -7,11 +7,15 @@ import resource
 import signal
 import subprocess
 import sys
+from pathlib import Path
+from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
 from showdown.basics.errors import MissingDataError
 from showdown.cli import console
+from showdown.cli.run_output import Board
 from showdown.policies import policies
 from showdown.problems import problems
 
@@ -24,9 +28,13 @@ def test_run_plays_keeps_and_then_has_nothing_to_do(showdown, tmp_path):
     lines = first.out.splitlines()
     assert lines[0].startswith("2 done in results")
     assert [line.split()[0] for line in lines[5:7]] == ["LinPost", "Uniform"]  # the best first
-    assert any(line.startswith("LinPost has the lowest cumulative regret on wheel-0.5") for line in lines)
+    assert any(line.startswith("On wheel-0.5: LinPost has the lowest cumulative regret (") for line in lines)
     assert "not played to the end: wheel-0.5 (30 of 20,000 steps); more steps may change who is best" in lines
-    assert lines[-1] == "as a page: showdown report results --open"
+    assert lines[-3:] == [
+        "in short: LinPost won on wheel-0.5",
+        "as a page: showdown report results --open",
+        "on a table of your own: showdown recommend FILE --label COLUMN",
+    ]
     assert "compiling" not in first.err  # not a terminal: no bar
     again = showdown("run", *TINY)
     assert again.out.startswith("nothing to do: all 2 cells are already in results\n")
@@ -270,3 +278,30 @@ def test_ctrl_c_is_130_and_says_what_is_kept(showdown, monkeypatch):
     answer = showdown("run", *TINY)
     assert answer.code == 130
     assert "every finished cell is kept" in answer.err
+
+
+def test_the_board_fills_as_cells_finish():
+    """The first line of a leaderboard came at the end of `make run`."""
+    regrets = {"Uniform": 200.0, "LinPost": 50.0, "LinGreedy": 20.0, "RMS": None}
+    store = SimpleNamespace(
+        record=lambda cell: cell if regrets[cell] is not None else None,
+        trials=lambda cell: pd.DataFrame({"cumulative": [regrets[cell]]}),
+    )
+    board = Board(store, 4)
+
+    def said(name: str, status: str = "done") -> str:
+        cell = SimpleNamespace(policy_name=name, problem_name="x", label=f"{name} on x", hash=name)
+        return board.line(SimpleNamespace(cell=cell, status=status))
+
+    assert said("Uniform") == "1/4 Uniform on x: regret 200, which counts as 100 %"
+    assert said("LinPost") == "2/4 LinPost on x: 25.0 % of Uniform, place 1 of 1 so far"
+    assert said("LinGreedy") == "3/4 LinGreedy on x: 10.0 % of Uniform, place 1 of 2 so far"
+    assert said("RMS", "failed") == "4/4 RMS on x: failed"
+
+
+def test_make_run_installs_only_what_it_uses():
+    makefile = (Path(__file__).parents[2] / "Makefile").read_text()
+    assert "\nrun: $(RUN_STAMP)\n" in makefile
+    recipe = makefile.split("\n$(RUN_STAMP):")[1].split("\n\n")[0]
+    assert "[digits]" in recipe
+    assert "[dev]" not in recipe

@@ -78,3 +78,12 @@ def test_wrong_requests_are_one_sentence(showdown, results, arguments, sentence)
     answer = showdown("compare", first, second, str(results), *options)
     assert answer.code == 2
     assert sentence in answer.err
+
+
+def test_a_comparison_fits_eighty_columns(showdown, results, monkeypatch):
+    wide = showdown("compare", "LinFullPost", "LinGreedy", str(results)).out
+    assert "won/tied/lost" in wide
+    monkeypatch.setattr("showdown.cli.console.width", lambda: 80)
+    narrow = showdown("compare", "LinFullPost", "LinGreedy", str(results)).out
+    assert max(map(len, narrow.splitlines())) <= 80
+    assert all(word in narrow for word in ("difference", "95 % interval", "better"))

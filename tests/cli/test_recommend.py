@@ -15,6 +15,7 @@ import pytest
 
 import showdown as package
 from showdown.analysis.verdict import Rival, Verdict
+from showdown.analysis.worst_case import Failure, WorstCase
 from showdown.basics.errors import UsageError
 from showdown.bench.store import Store
 from showdown.policies import policies
@@ -24,6 +25,7 @@ from showdown.recommendation.budget import Forecast, TimeBudget, seconds_of
 from showdown.recommendation.recommend import _chosen as choose
 from showdown.recommendation.recommend import candidates
 from showdown.recommendation.successive_halving import SuccessiveHalving
+from showdown.report.page.collect import collect
 
 LINEAR = ("--policies", "LinFullPost,LinGreedy")
 
@@ -50,11 +52,17 @@ def test_an_answer_in_the_users_units_a_page_an_agent_and_a_store(showdown, file
     assert "share of right answers" in first
     assert "for always taking '" in first
     assert "at random" in first
-    assert cost.startswith("It decides in ")
+    assert cost.startswith("After learning, in the last quarter of the steps, it earns ")
+    assert rest[0].startswith("It decides in ")
     assert any("highest accuracy" in line for line in rest)
     assert re.search(r"2 trials of Uniform, Lin\w+, Lin\w+\n", answer.err)
     folder = tmp_path / "recommendation"
-    assert "<html" in (folder / "report.html").read_text()[:200]
+    page = (folder / "report.html").read_text()
+    assert "<html" in page[:200]
+    data = json.loads(re.search(r'id="data">(.*?)</script>', page)[1])
+    assert data["answer"]["lines"][: len(rest)][:3] == answer.out.splitlines()[:3]  # what the terminal says, first
+    assert data["answer"]["lines"][-1].endswith("showdown serve agent.json")
+    assert str(tmp_path) not in page.replace(json.dumps(str(tmp_path / file))[1:-1], "")
     recipe = json.loads((folder / "agent.json").read_text())
     assert policies.get(recipe["policy"])
     assert recipe["data"]["label"] == "kind"
@@ -109,10 +117,16 @@ def test_the_store_is_read_once_and_a_damaged_cell_is_played_again(frame, tmp_pa
 def test_a_table_without_a_pattern_gets_no_method(tmp_path):
     draw = np.random.default_rng(1)
     noise = pd.DataFrame(draw.standard_normal((150, 2)), columns=["a", "b"]).assign(kind=["x"] * 140 + ["y"] * 10)
-    found = package.recommend(
-        noise, label="kind", policies=["LinGreedy"], rounds=(2, 4), out=tmp_path, budget="60s", page=False
-    )
+    found = package.recommend(noise, label="kind", policies=["LinGreedy"], rounds=(2, 4), out=tmp_path, budget="60s")
     assert found.policy is None
+    assert "Only 6.7% of the rows are 'y': if missing one costs more" in found.hint
+    # the terminal said "Use no method" and the page crowned one
+    data = json.loads(re.search(r'id="data">(.*?)</script>', found.page.read_text())[1])
+    assert data["answer"]["policy"] is None
+    assert data["answer"]["lines"][0] == found.lines[0]
+    assert not data["verdicts"]["accuracy"]["overall"]["crowned"]
+    later = collect(tmp_path, command="")["answer"]  # `showdown report` says the same
+    assert later["lines"] == data["answer"]["lines"]
     assert found.agent_file is None
     assert found.sentence.startswith("Use no method: none is clearly better than ")
 
@@ -124,11 +138,11 @@ def test_the_usual_methods_are_those_that_exist():
 
 
 def test_budgets():
-    assert [seconds_of(text) for text in ("90s", "2m", "1.5h", "3")] == [90, 120, 5400, 180]
+    assert [seconds_of(text) for text in ("90s", "2m", "1.5h")] == [90, 120, 5400]
     assert TimeBudget(300.0).left == pytest.approx(270, abs=1)
     assert TimeBudget(60.0).left == pytest.approx(50, abs=1)
     assert TimeBudget(60.0, slowdown=3.0).left == pytest.approx(36, abs=1)
-    for wrong in ("soon", "0m", "-2m"):
+    for wrong in ("soon", "0m", "-2m", "3"):
         with pytest.raises(UsageError, match="a budget is a time"):
             seconds_of(wrong)
 
@@ -152,7 +166,7 @@ def test_a_log_is_not_taken_for_labels(showdown, frame, tmp_path):
 def test_a_cheaper_method_is_chosen_only_if_it_is_as_good():
     reference = Rival("Uniform", 0.2, 0.6, 0.5, 0.7, 0.001, True)
 
-    def chosen(difference: float, seconds: float = 1e-5) -> str | None:
+    def chosen(difference: float, seconds: float = 1e-5, stuck: int = 0) -> str | None:
         rival = Rival("Cheap", 0.8 - difference, difference, -1.0, 1.0, 0.9, False)
         found = Verdict(
             metric="accuracy",
@@ -164,12 +178,14 @@ def test_a_cheaper_method_is_chosen_only_if_it_is_as_good():
             tied=("Cheap",),
             rivals=(rival,),
             references=(reference,),
+            worst_case=WorstCase(30.0, "x", (Failure("Cheap", (), (("x", stuck, 8),)),) if stuck else ()),
         )
         return choose(found, {"Best": Cost(2e-4, 1), "Cheap": Cost(seconds, 1)})
 
     assert chosen(0.002) == "Cheap"
     assert chosen(0.002, seconds=1.5e-4) == "Best"  # not much faster
     assert chosen(0.05) == "Best"  # tied after a few trials, and five points behind
+    assert chosen(0.002, stuck=1) == "Best"  # one of its eight trials is stuck: fast, and not safe
 
 
 def test_methods_that_were_not_judged_are_counted_in_the_advice(tmp_path):
@@ -331,7 +347,19 @@ def test_trials_are_shortened_by_less_than_half_before_a_method_is_dropped(halvi
     assert steps(72.0) == 280
     assert steps(56.0) == 400  # with Council 200: the others do not shorten their trials for it
     assert steps(20.0) == 260  # NeuralLinear and Uniform alone
-    assert steps(9.0) == 400  # Uniform
+    assert steps(9.0) == 200  # the cheapest method is played, if only for a few steps
+
+
+def test_of_a_wide_table_the_cheapest_method_is_always_played(halving, monkeypatch):
+    """On 1,504 columns nothing was cheap and nothing would fit, so there was no answer at all."""
+    costs = {"Uniform": 2.0, "LinFullPost": 400.0, "LinGreedy": 390.0, "Council": 900.0}
+    monkeypatch.setattr(Forecast, "seconds", lambda self, cell: costs[cell.policy_name])
+    begun: list[str] = []
+    monkeypatch.setattr(halving, "_run", lambda cells, *_: begun.extend(cell.policy_name for cell in cells))
+    board = Board("accuracy", 60.0, trials=2, standings={name: Standing(name) for name in costs})
+    halving._round(list(costs), 2, board, frozenset({"Uniform"}))
+    assert begun == ["Uniform", "LinGreedy"]
+    assert board.standings["Council"].status == NO_ROOM
 
 
 def test_only_what_is_clearly_behind_is_dropped(halving):

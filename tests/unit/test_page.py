@@ -308,3 +308,10 @@ def test_a_damaged_tuning_is_named_and_left_out(stored, write_tuning, tmp_path, 
     unfinished = {"format": 1, "key": "", "request": {}, "batches": []}
     path.write_text(json.dumps(unfinished))
     assert collect(folder, command="")["warnings"] == []
+
+
+def test_no_path_of_a_users_table_is_on_the_page(stored, tmp_path):
+    spelled = "table[path=/home/somebody/secret/customers.csv,label=bought]"
+    page = collect(stored(tmp_path, {("Uniform", spelled): [2.0, 3.0], ("LinPost", spelled): [1.0, 2.0]}), command="")
+    assert "secret" not in json.dumps(page)
+    assert [problem["name"] for problem in page["problems"]] == ["customers"]

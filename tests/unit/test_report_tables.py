@@ -144,7 +144,7 @@ def test_latex_is_booktabs_with_the_best_in_bold(table, compared):
         assert {len(re.findall(r"(?<!\\)&", row)) for row in rows} == {columns}
         name = r"a\_b\textbar{}c\&d\%\textless{}e\textgreater{}\textbackslash{}f*{[}g=1]"
         assert rows[-1].startswith(name + " & ")
-        assert r"\caption{a title, \% of Uniform}" in lines
+        assert r"\caption{a title, \% of Uniform. Bold: best, or cannot be told from the best.}" in lines
     assert rows[1] == (
         r"B & $\mathbf{7.00 \pm 0.50}$ & $7.00 \pm 0.10 \checkmark$ & $\mathbf{1.25}$ & $9.90 \pm 0.10 \times$ \\"
     )

@@ -13,6 +13,7 @@ from showdown.analysis.build_table import build_table
 from showdown.analysis.compare_problems import compare_with_best, difference_over, mean_over, reduction
 from showdown.analysis.head_to_head import head_to_head
 from showdown.analysis.judge import verdict
+from showdown.analysis.overview import overview
 from showdown.analysis.selection import select
 from showdown.analysis.summary import summarise
 from showdown.analysis.table import TableRequest
@@ -220,3 +221,19 @@ def test_one_problem_is_compared_as_before():
     values = pd.DataFrame(generator.standard_normal((8, 3)) + np.arange(3), columns=list("ABC"))
     best, others = compare_with_best([values], smaller_is_better=True)
     assert others["C"].alone == pytest.approx(stats.ttest_rel(values["C"], values[best]).pvalue)
+
+
+def test_the_overview_has_the_numbers_of_the_verdict(played):
+    frame = played()
+    found, said = overview(frame, "cumulative"), verdict(frame)
+    best = found.methods[0]
+    assert (best.policy, best.improvement, found.problems) == (said.best, None, 6)
+    assert best.aggregate == pytest.approx((said.value, said.low, said.high))
+    others = {method.policy: method.improvement for method in found.methods[1:]}
+    assert set(others) == set(MEANS) - {said.best}
+    assert all(one.low <= one.mean <= one.high <= 1 for one in others.values())
+    assert others["LinPost"].mean > 0.9
+    assert others["LinGreedy"].mean < 0.95  # it is better on two of six
+    assert best.profile[-1] == 1.0
+    assert list(best.profile) == sorted(best.profile)
+    assert overview(frame, "reward") is None  # there is no common unit

@@ -79,7 +79,7 @@ def open_page(browser):
     """Call with a file and a size (`desk`, `phone`) for a context manager that gives the page."""
 
     @contextmanager
-    def opened(path: Path, size: str = "desk", address: str = "", **settings):
+    def opened(path: Path, size: str = "desk", address: str = "#view=leaderboard", **settings):
         context = browser.new_context(viewport=SIZES[size], accept_downloads=True, **settings)
         page = context.new_page()
         troubles: list[str] = []

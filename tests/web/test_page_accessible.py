@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 AXE = Path(__file__).parent / "axe-core" / "axe.min.js"
-VIEWS = ("leaderboard", "heatmap", "curves", "ranks", "compare", "time", "reproduction", "tuning")
+VIEWS = ("overview", "leaderboard", "heatmap", "curves", "ranks", "compare", "time", "reproduction", "tuning")
 
 
 def violations(page) -> list[str]:

@@ -120,8 +120,8 @@ def test_the_largest_reward_comes_first_and_is_marked(page):
         page.locator(f"button.tile[aria-label^='{name} on wheel-0.5']").get_attribute("aria-label")
         for name in ("LinGreedy", "Uniform")
     )
-    assert "rank 1 of 5" in first
-    assert "rank 5 of 5" in last
+    assert "rank 1 of 4" in first
+    assert "no rank" in last  # Uniform is no method
     assert_fits(page)
 
 
@@ -178,6 +178,7 @@ def test_the_keyboard_is_enough(page):
     assert page.inner_text(".readout") != last
     page.focus("#tab-curves")
     page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
     page.locator("button.cell").first.focus()
     assert page.locator("button.cell[tabindex='0']").count() == 1  # one stop for the whole table
     first = page.evaluate("document.activeElement.ariaLabel")
@@ -208,9 +209,9 @@ def test_every_view_draws_and_fits(page):
     view(page, "heatmap")
     assert page.locator("button.tile").count() == 13
     page.select_option("#view select", "rank")
-    assert page.locator("button.tile").first.inner_text() in "12345"
+    assert page.locator("button.tile").first.inner_text() in "–1234"
     view(page, "ranks")
-    assert page.locator("rect.box").count() == 4
+    assert page.locator("rect.box").count() == 3  # of methods: Uniform is none
     assert f"did not play the same problems: {NASTY}" in page.inner_text("#view")
     assert page.locator("#view .chart").first.locator(".axes text:not(.name)").count() >= 3
     assert "critical difference" in page.inner_text("#view")
@@ -304,8 +305,7 @@ def test_one_cell_alone_reads_well(open_page, stored, tmp_path):
     with open_page(path) as page:
         assert page.inner_text("#summary") == "1 policy on 1 problem, 1 trial each."
         assert page.inner_text("#view .hint").startswith("cumulative regret; mean")
-        view(page, "ranks")
-        assert "there are 1 policy and 1 problem." in page.inner_text("#view")
+        assert page.locator("#tab-ranks, #tab-overview").count() == 0  # one problem has neither
 
 
 def test_other_readings_of_a_row_stand_beside_the_paper_and_are_counted_apart(open_page, stored, tmp_path):

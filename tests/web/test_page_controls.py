@@ -15,6 +15,7 @@ import pytest
 from PIL import Image
 
 from showdown.analysis.compare_trials import difference
+from showdown.report.page.answer import write_answer
 from showdown.report.page.collect import collect
 from showdown.report.page.render import render, write
 
@@ -94,7 +95,8 @@ def test_an_open_cell_is_in_the_address_and_back_closes_it(page):
 def test_an_address_that_names_nothing_shows_the_usual(open_page, page_file):
     nonsense = "#view=nowhere&metric=x&sort=-none&problem=%3Cimg%3E&curve=y&open=a&open=b&source=z"
     with open_page(page_file, address=nonsense) as page:
-        assert page.get_attribute("#tab-leaderboard", "aria-selected") == "true"
+        assert page.get_attribute("#tab-overview", "aria-selected") == "true"
+        page.click("#tab-leaderboard")
         assert page.get_attribute('th[data-key="rank"]', "aria-sort") == "ascending"
         assert page.locator("dialog[open]").count() == 0
     with open_page(page_file, address="#curves") as page:  # as addresses were before
@@ -371,3 +373,55 @@ def test_a_tuning_is_shown_with_its_candidates_its_fields_and_what_was_found(pag
     assert "75 %" in page.locator("#view").inner_text()
     assert not page.is_visible("#metric")
     assert "tuning" in page.evaluate("location.hash")
+
+
+ANSWER = {
+    "policy": None,
+    "metric": "reward",
+    "lines": ["Use no method: none is clearly better than 25.0 % for always taking 'x'.", "It decides in 20 µs."],
+    "warnings": ["the column 'c' decides the label"],
+    "decide_seconds": {"LinPost": 2e-5},
+}
+
+
+def test_a_recommendation_opens_with_what_the_terminal_said(open_page, stored, tmp_path):
+    """It crowned a method where the terminal said to use none, and had a mean rank of one problem."""
+    finished = {("Uniform", "linear"): [100.0] * 4, ("LinPost", "linear"): [99.0, 101.0, 98.0, 102.0]}
+    folder = stored(tmp_path / "store", finished)
+    write_answer(folder, ANSWER)
+    write(render(collect(folder, command="")), tmp_path / "report.html")
+    with open_page(tmp_path / "report.html") as page:
+        said = page.inner_text("#verdict")
+        assert said.startswith("Recommendation\n\n" + ANSWER["lines"][0])
+        assert "the column 'c' decides the label" in said
+        assert page.locator("#tab-reproduction, #tab-ranks, th[data-key='rank']").count() == 0
+        assert page.locator("button.cell.best, button.cell.tied").count() == 0
+        assert "20.00 µs" in page.inner_text("tbody")
+        assert page.input_value("#metric select") == "reward"
+
+
+def test_the_overview_comes_first_with_intervals_probabilities_and_profiles(open_page, page_file):
+    for size in ("desk", "phone"):
+        with open_page(page_file, size, address="") as page:
+            assert page.get_attribute("#tab-overview", "aria-selected") == "true"
+            headings = page.locator("#view h2").all_inner_texts()
+            assert headings[0] == "Mean cumulative regret over 3 problems"
+            assert headings[1] == "Probability that LinFullPost is better"
+            assert headings[2] == "Performance profiles"
+            dots = page.locator("#view .chart").first.locator("circle.mean title").all_text_contents()
+            assert [text.split(":")[0] for text in dots] == ["LinFullPost", "LinGreedy", "BBB"]  # Uniform is no method
+            assert all(" to " in text for text in dots)
+            assert page.locator("#view .chart").nth(1).locator("circle.mean").count() == 2
+            assert page.locator("#view .chart").nth(2).locator("path").count() == 3
+            page.fill("#filter", "BBB")
+            assert page.locator("#view .chart").first.locator("circle.mean").count() == 1
+            page.fill("#filter", "")
+            page.select_option("#metric select", "reward")
+            assert "No overview by mean reward" in page.inner_text("#view")
+
+
+def test_the_verdict_is_short_where_something_else_is_looked_at(page):
+    assert page.locator("#verdict .sentence:visible").count() == 3
+    page.click("#tab-heatmap")
+    assert page.locator("#verdict .sentence:visible").count() == 1
+    assert page.locator("#verdict .warnings:visible").count() == 0

@@ -125,6 +125,13 @@ class Verdict:
         return sentence(self)
 
     @property
+    def short(self) -> str:
+        """Who won and by how much, in a few words: what a run ends with."""
+        from showdown.analysis.verdict_text import short
+
+        return short(self)
+
+    @property
     def lines(self) -> tuple[str, ...]:
         """The whole verdict: on these problems, on a new problem, and the worst case."""
         from showdown.analysis.verdict_text import lines

@@ -21,6 +21,16 @@ def lines(verdict: Verdict) -> tuple[str, ...]:
     return tuple(filter(None, (first, second, third)))
 
 
+def short(verdict: Verdict) -> str:
+    """Who won on these problems and by how much, in a few words."""
+    if verdict.best is None:
+        return f"no verdict: {verdict.reason}"
+    place = f"on {verdict.problems[0]}" if len(verdict.problems) == 1 else f"on these {len(verdict.problems)} problems"
+    if verdict.tied:
+        return f"{listed([verdict.best, *verdict.tied])} cannot be told apart {place}"
+    return f"{verdict.best} won {place}{_lead(verdict)}"
+
+
 def _here(verdict: Verdict) -> str:
     """The sentence; where there are only ranks, which the next line gives, that there are."""
     if verdict.unit != RANK_UNIT:

@@ -54,16 +54,19 @@ def worst_case(rows: pd.DataFrame, best: str) -> WorstCase | None:
 
 def failures(rows: pd.DataFrame, uniform: pd.Series) -> tuple[Failure, ...]:
     """The methods that fail somewhere, those that are above Uniform on most problems first."""
-    means = rows.groupby(["policy", "problem"], sort=False)[MAIN].mean().reset_index()
-    above = means[means[MAIN] > means["problem"].map(uniform)]
-    stuck = stuck_share(rows)
-    stuck = stuck[stuck["share"] > 0]
-    found = []
-    for name in dict.fromkeys(rows["policy"]):
-        own = stuck[stuck["policy"] == name]
-        counts = (round(share * trials) for share, trials in zip(own["share"], own["trials"], strict=True))
-        each = tuple(zip(map(str, own["problem"]), counts, map(int, own["trials"]), strict=True))
-        over = tuple(map(str, above.loc[above["policy"] == name, "problem"]))
-        if name not in REFERENCES and (each or over):
-            found.append(Failure(str(name), over, each))
-    return tuple(sorted(found, key=lambda one: (-len(one.above), -sum(count / of for _, count, of in one.stuck))))
+    means = rows.groupby(["policy", "problem"], sort=False)[MAIN].mean()
+    above: dict[str, list[str]] = {}
+    for (policy, problem), mean in means.items():
+        if mean > uniform[problem]:
+            above.setdefault(str(policy), []).append(str(problem))
+    found = stuck_share(rows)
+    stuck: dict[str, list[tuple[str, int, int]]] = {}
+    for policy, problem, share, trials in zip(*(found[name] for name in found), strict=True):
+        if share > 0:
+            stuck.setdefault(str(policy), []).append((str(problem), round(share * trials), int(trials)))
+    failing = (
+        Failure(name, tuple(above.get(name, ())), tuple(stuck.get(name, ())))
+        for name in dict.fromkeys([*above, *stuck])
+        if name not in REFERENCES
+    )
+    return tuple(sorted(failing, key=lambda one: (-len(one.above), -sum(count / of for _, count, of in one.stuck))))

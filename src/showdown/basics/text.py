@@ -7,6 +7,7 @@ them as `\\u001b`, which is also how JSON writes them.
 from __future__ import annotations
 
 import re
+from pathlib import PurePath
 
 from showdown.basics.errors import UsageError
 
@@ -45,3 +46,13 @@ def check_name(noun: str, text: str, longest: int = LONGEST_NAME) -> None:
     found = _NOT_IN_A_NAME.search(text)
     if found:
         raise UsageError(f"{noun} may not hold line ends or control characters: {found[0]!r} in {text[:100]!r}")
+
+
+def plain_name(name: str) -> str:
+    """The name without brackets and commas, which mean something in a list of problems."""
+    return re.sub(r"[\[\],]", "-", name)
+
+
+def name_of_file(path: str) -> str:
+    """What a table in a file is called: the file's name without its endings; `table` where there is no file."""
+    return plain_name(PurePath(path).name.split(".")[0]) or "table"

@@ -11,10 +11,12 @@ from showdown.bench.cell import Cell
 from showdown.bench.record import MOST_TRIALS
 from showdown.bench.store import Store
 from showdown.bench.suite import Suite
+from showdown.bench.table_names import named_by_file, stored_shapes
 from showdown.config.registry import Registry
 from showdown.play.simulate import LONGEST
 from showdown.policies import policies
 from showdown.problems import problems
+from showdown.problems.own_table import Table
 from showdown.protocol.policy import Policy
 from showdown.protocol.problem import Problem
 
@@ -55,14 +57,17 @@ def _add_cells(
         if name.partition("/")[0] in problems and name not in chosen_problems
     ]
     trials_of = {name: count for key, count in suite.trials_of.items() for name in _resolve(policies, (key,))}
-    for problem_name, problem in {**chosen_problems, **_resolve(problems, tuple(others))}.items():
+    asked = {**chosen_problems, **_resolve(problems, tuple(others))}
+    names = _names(asked, store)
+    for spelled, problem in asked.items():
+        problem_name = names[spelled]
         _check_file_named(problem)
         problem = _at_horizon(problem, suite.horizon)
         _check_horizon(problem_name, problem)
-        here = {name: policy for name, policy in chosen_policies.items() if f"{name} on {problem_name}" not in without}
+        here = {name: policy for name, policy in chosen_policies.items() if f"{name} on {spelled}" not in without}
         cells = _cells(suite, here, trials_of, problem_name, problem)
         if not all(cell.hash in planned or store.is_done(cell.hash) for cell in cells):
-            fitted = _fitted(problem_name, problem, suite.horizon, notes, asked_for=problem_name in chosen_problems)
+            fitted = _fitted(problem_name, problem, suite.horizon, notes, asked_for=spelled in chosen_problems)
             if fitted is None:
                 continue
             cells = _cells(suite, here, trials_of, problem_name, fitted)
@@ -70,6 +75,12 @@ def _add_cells(
         planned |= new
         for cell in cells:
             planned[cell.hash].names.append((cell.policy_name, problem_name))
+
+
+def _names(asked: dict[str, Problem], store: Store) -> dict[str, str]:
+    """What each problem is called, by its spelling: a user's own table by its file."""
+    own = any(isinstance(problem, Table) for problem in asked.values())
+    return named_by_file(asked, stored_shapes(store.cells()) if own else {})
 
 
 def _cells(

@@ -20,6 +20,7 @@ from showdown.basics.locks import LOCK
 from showdown.basics.text import one_line, printable_name
 from showdown.bench import record_file, table_file
 from showdown.bench.record import NotARecord, Record
+from showdown.bench.spelled_names import shortened
 from showdown.bench.table_file import NotATable
 from showdown.config import canonical
 from showdown.metrics import per_trial
@@ -156,11 +157,15 @@ class Reader:
 
 
 def by_names(records: Iterable[Record]) -> list[Record]:
-    """The records, oldest first, once for each (policy, problem) name they go by."""
+    """The records, oldest first, once for each (policy, problem) name they go by; tables are called by their files."""
+    held = list(records)
+    short = shortened({problem: _data_of(record) for record in held for _, problem in record.names})
     listed = [  # names that are refused today may be in older records
-        replace(record, policy=printable_name(policy), problem=printable_name(problem))
-        for record in records
-        for policy, problem in record.names
+        replace(record, policy=policy, problem=problem)
+        for record in held
+        for policy, problem in dict.fromkeys(
+            (printable_name(policy), printable_name(short.get(problem, problem))) for policy, problem in record.names
+        )
     ]
     return sorted(listed, key=lambda record: record.finished)
 

@@ -117,6 +117,11 @@ def warn(text: str) -> None:
             sys.stderr.write(printable(text) + "\n")
 
 
+def is_watched() -> bool:
+    """Whether a person follows what is written to stderr."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
 PULSE_SECONDS = 30.0
 
 
@@ -141,7 +146,7 @@ def pulse() -> Iterator[Callable[[str], None]]:
 @contextmanager
 def progress(total: float, label: str) -> Iterator[Callable[[float, str | None], None]]:
     """A live bar on a terminal, a line every 30 s elsewhere. Yields advance(amount, new label or None)."""
-    if sys.stderr is None or not sys.stderr.isatty():
+    if not is_watched():
         with pulse() as says:
             done = 0.0
 

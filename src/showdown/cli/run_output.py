@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from showdown.cli import console
+from showdown.metrics import MAIN, METRICS
 
 if TYPE_CHECKING:
     from showdown.analysis.table import Table
     from showdown.bench.cell import Cell
+    from showdown.bench.engine import CellResult
     from showdown.bench.plan import Planned
     from showdown.bench.store import Store
+
+
+BASELINE = METRICS[MAIN].baseline  # what the numbers of others are shown in per cent of
 
 
 def measure_speed(planned: list[Planned]) -> None:
@@ -78,6 +86,50 @@ def duration(seconds: float) -> str:
     if seconds < 90:
         return f"{max(1, round(seconds))} seconds"
     return f"{round(seconds / 60)} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
+
+
+@dataclass
+class Board:
+    """The leaderboard while it fills: a line for every cell as soon as it is finished."""
+
+    store: Store
+    total: int  # cells
+    finished: int = 0
+    uniform: dict[str, float] = field(default_factory=dict)  # by problem: Uniform's mean regret, once it is played
+    standing: dict[str, dict[str, float]] = field(default_factory=dict)  # by problem: the mean regret of each policy
+
+    def line(self, result: CellResult) -> str:
+        """The place and the number of a finished cell among those of its problem that are finished; else its status."""
+        self.finished += 1
+        cell, count = result.cell, f"{self.finished}/{self.total}"
+        regret = self._regret(cell) if result.status == "done" else None
+        if regret is None:
+            return f"{count} {cell.label}: {result.status}"
+        if cell.policy_name == BASELINE:
+            self.uniform[cell.problem_name] = regret
+            return f"{count} {cell.label}: regret {regret:.4g}, which counts as 100 %"
+        here = self.standing.setdefault(cell.problem_name, {})
+        here[cell.policy_name] = regret
+        place = 1 + sum(other < regret for other in here.values())
+        of = self.uniform.get(cell.problem_name, 0.0)
+        shown = f"{100 * regret / of:.1f} % of {BASELINE}" if of > 0 else f"regret {regret:.4g}"
+        return f"{count} {cell.label}: {shown}, place {place} of {len(here)} so far"
+
+    def _regret(self, cell: Cell) -> float | None:
+        record = self.store.record(cell.hash)
+        table = self.store.trials(record) if record is not None else None
+        return None if table is None else float(table[MAIN].mean())
+
+
+def closing_lines(table: Table, out: Path) -> list[str]:
+    """What won, by how much, and what to type next."""
+    found = table.verdict
+    said = [f"in short: {found.short}"] if found is not None and found.best is not None else []
+    return [
+        *said,
+        f"as a page: showdown report {shlex.quote(str(out))} --open",
+        "on a table of your own: showdown recommend FILE --label COLUMN",
+    ]
 
 
 def closing_table(store: Store, cells: list[Cell]) -> Table | None:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from showdown.basics.errors import MissingDataError, NoFileNamedError, UsageError
+from showdown.basics.text import name_of_file, plain_name
 from showdown.config import config, non_negative, param
 from showdown.data.delimited import DelimiterName, Header
 from showdown.problems.registry import problems
@@ -49,12 +50,18 @@ class Table(LabelledRows):
     keep: str = param("", "columns kept though they look like row names: a+b", identity=False)
     delimiter: DelimiterName = param("auto", "of text", identity=False)
     header: Header = param("auto", "whether text begins with column names", identity=False)
+    name: str = param("", "what it is called in tables; empty: the file's name", identity=False)
     digest: str = param("", "of what was understood; filled in when the table is read")
     horizon: int = param(0, "steps of one trial; 0 becomes the number of rows", non_negative)
 
     @property
     def has_labels(self) -> bool:
         return bool(self.label)  # reward columns have no right one
+
+    @property
+    def called(self) -> str:
+        """What the table is called in tables and on pages: its name or that of its file, never a path."""
+        return plain_name(self.name) or name_of_file(self.path)
 
     def resolve(self) -> Table:
         """This table with its file read: an absolute path, the digest and, where none was asked for, the horizon."""
@@ -113,12 +120,14 @@ def table(
     delimiter: DelimiterName = "auto",
     header: Header = "auto",
     horizon: int = 0,
+    name: str = "",
 ) -> Table:
     """A problem made of a file (its path), a DataFrame, a 2-D array (a sparse one too), or arrays by name.
 
     `label` is a column by name or position, or an array of classes; `rewards` is a list of columns, a pattern such as
     `reward_*`, or an array with a column per action; `reward_matrix` a file, an array or a DataFrame with a row per
     class and a column per action; `costs` what a mistake costs for rows of a class. Columns may be named by a list.
+    `name` is what it is called in tables, instead of the file's name.
     """
     from showdown.data.in_memory import as_frame
     from showdown.data.read_table import read_table
@@ -129,6 +138,7 @@ def table(
         "categorical": _joined(categorical),
         "keep": _joined(keep),
         "horizon": horizon,
+        "name": name,
     }
     if isinstance(data, str | os.PathLike):
         if not all(isinstance(item, str | int) for item in (label, *_listed(rewards))):

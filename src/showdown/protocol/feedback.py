@@ -13,7 +13,6 @@ import numpy as np
 
 from showdown.config import Configuration, at_least, config, param, positive
 
-
 FOREVER = 1 << 40  # steps; a longer delay would overflow the sum
 
 

@@ -27,6 +27,8 @@ from showdown.protocol.problem import ProblemSpec
 from showdown.recommendation.board import NO_ROOM, OUT_OF_TIME, Standing
 from showdown.report import write_file
 
+AGENT_FILE = "agent.json"
+SHOWN = 5  # columns that are named
 DECISIONS = 200  # that are timed
 FIRST = 10  # that are not: the first one compiles
 
@@ -66,6 +68,9 @@ class Recommendation:
     page: Path | None = None
     agent_file: Path | None = None
     table_warnings: tuple[str, ...] = ()  # what is likely to mislead in the data
+    after_learning: float | None = None  # the metric of `policy` in the last quarter of the steps
+    dropped: tuple[tuple[str, str], ...] = ()  # columns that were left out unasked, and why
+    hint: str = ""  # what the person could say about the table for a better answer
 
     @property
     def sentence(self) -> str:
@@ -78,13 +83,42 @@ class Recommendation:
         if self.agent_file:
             files += [f"agent: {self.agent_file}", f"serve it: showdown serve {shlex.quote(str(self.agent_file))}"]
         return [
-            self._advice(),
-            *self._cost(),
-            self.verdict.sentence,
-            *(f"warning: {warning}" for warning in (*self.table_warnings, *self.verdict.warnings)),
+            *self._said(),
+            *(f"warning: {warning}" for warning in self._warnings()),
             *self._not_judged(),
             *files,
         ]
+
+    def _said(self) -> list[str]:
+        """What to use, what it earns and costs, how sure that is, and what was done to the table."""
+        hint = [self.hint] if self.hint else []
+        return [self._advice(), *self._after(), *self._cost(), self.verdict.sentence, *hint, *self._dropped()]
+
+    def _warnings(self) -> tuple[str, ...]:
+        return (*self.table_warnings, *self.verdict.warnings)
+
+    def for_page(self) -> dict[str, Any]:
+        """What the page opens with: the lines of the terminal, without paths of this machine."""
+        serve = [f"serve it, in the folder of this page: showdown serve {AGENT_FILE}"] if self.policy else []
+        return {
+            "policy": self.policy,
+            "metric": self.metric,
+            "lines": [*self._said(), *self._not_judged(), *serve],
+            "warnings": list(self._warnings()),
+            "decide_seconds": {name: cost.decide_seconds for name, cost in self.costs.items()},
+        }
+
+    def _after(self) -> list[str]:
+        if self.policy is None or self.after_learning is None:
+            return []
+        return [f"After learning, in the last quarter of the steps, it earns {self._number(self.after_learning)}."]
+
+    def _dropped(self) -> list[str]:
+        if not self.dropped:
+            return []
+        each = [f"{name!r} ({why})" for name, why in self.dropped[:SHOWN]]
+        more = f" and {len(self.dropped) - SHOWN} more (see `showdown inspect`)" if len(self.dropped) > SHOWN else ""
+        return [f"Columns left out: {'; '.join(each)}{more}."]
 
     def _advice(self) -> str:
         fixed, chance = self._reference(BEST_FIXED), self._reference(BASELINE)
@@ -155,6 +189,7 @@ class Recommendation:
         }
         return {
             "sentence": self.sentence,
+            "lines": self.lines,
             **plain,
             "verdict": self.verdict.to_json(),
             "costs": {name: dataclasses.asdict(cost) for name, cost in self.costs.items()},

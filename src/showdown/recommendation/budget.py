@@ -13,6 +13,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
+from showdown.analysis.ranks import REFERENCES
 from showdown.basics.errors import UsageError
 from showdown.bench.cell import Cell
 from showdown.bench.estimate import parts_of_each
@@ -26,10 +27,11 @@ _UNITS = {"s": 1, "m": 60, "h": 3600}
 
 
 def seconds_of(text: str) -> float:
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh])?\s*", text)
+    """The seconds of a budget; it needs a unit, since 3 may mean seconds to one person and minutes to another."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh])\s*", text)
     if not found or not float(found[1]):
-        raise UsageError(f"a budget is a time such as 90s, 2m, 10m or 1h, not {text!r}")
-    return float(found[1]) * _UNITS[found[2] or "m"]
+        raise UsageError(f"a budget is a time with its unit, such as 90s, 2m, 10m or 1h, not {text!r}")
+    return float(found[1]) * _UNITS[found[2]]
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,9 @@ START_SECONDS = 4.0  # a new process, and to load a program that was compiled be
 CHEAP_SECONDS = 8.0  # a cell that takes less is not worth a process of its own
 FIRST_ROUND = 0.5  # of the time left after compiling, that the first round may take; else trials are shortened
 WORTH_A_METHOD = 2.0  # times as many steps
-SHORTEST = 1000  # steps that trials are not shortened below
+SHORTEST = 1000  # steps: before trials get shorter, methods are left out
+FEWEST_STEPS = 200  # of the cheapest method alone
+LEAST_ROOM = 0.1  # of the time, that playing it may take whatever compiling takes: a short trial compiles as long
 
 
 @dataclass
@@ -127,21 +131,28 @@ class Forecast:
 
         The most expensive method does not count where the others could play twice as many steps without it, or where
         trials would be too short: a verdict on a small part of the rows may be wrong for all of them, and a method that
-        is not played is at least named.
+        is not played is at least named. The cheapest method always counts: it is played for as many steps as there is
+        time, so that even a wide table gets an answer.
         """
-        parts = sorted(self.parts(cells), key=sum)
+        each = list(zip(cells, self.parts(cells), strict=True))
+        always = [seconds for cell, seconds in each if cell.policy_name in REFERENCES]
+        parts = sorted((seconds for cell, seconds in each if cell.policy_name not in REFERENCES), key=sum)
         room = left * self.processes / self.slowdown
-        while parts:
-            share, without = _share_of_steps(parts, room), _share_of_steps(parts[:-1], room)
+        while len(parts) > 1:
+            share, without = (_share_of_steps([*always, *some], room) for some in (parts, parts[:-1]))
             if share == 1:
                 return problem
             if share * problem.horizon >= SHORTEST and without < WORTH_A_METHOD * share:
                 return problem.with_horizon(int(problem.horizon * share))
             parts.pop()
-        return problem.with_horizon(min(problem.horizon, SHORTEST))
+        steps = int(problem.horizon * _share_of_steps([*always, *parts], room, least=LEAST_ROOM))
+        return problem.with_horizon(min(problem.horizon, max(FEWEST_STEPS, steps)))
 
 
-def _share_of_steps(parts: list[tuple[float, float]], room: float) -> float:
-    """The share of a trial's steps for which the first round fits; `parts` are seconds to compile and to play."""
+def _share_of_steps(parts: list[tuple[float, float]], room: float, least: float = 0.0) -> float:
+    """The share of a trial's steps for which the first round fits; `parts` are seconds to compile and to play.
+
+    `least` is the share of the room that playing may take even if compiling takes all of it.
+    """
     compiling, playing = sum(one for one, _ in parts), sum(one for _, one in parts)
-    return min(1.0, max(0.0, FIRST_ROUND * (room - compiling) / max(playing, 1e-9)))
+    return min(1.0, max(least * room, FIRST_ROUND * (room - compiling), 0.0) / max(playing, 1e-9))

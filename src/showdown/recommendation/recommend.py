@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -20,10 +19,11 @@ from showdown.machine.resources import cores
 from showdown.policies import policies
 from showdown.policies import policies as known
 from showdown.problems.own_table import Table, table
-from showdown.recommendation.answer import Cost, Recommendation, cost_of, write_agent_file
+from showdown.recommendation.answer import AGENT_FILE, Cost, Recommendation, cost_of, write_agent_file
 from showdown.recommendation.board import Board, Show
 from showdown.recommendation.budget import DEFAULT, TimeBudget, seconds_of, slowdown
 from showdown.recommendation.successive_halving import ROUNDS, SuccessiveHalving
+from showdown.report.page.answer import write_answer
 
 # Linear models are the cheapest and hard to beat on many tables; networks are worth it where the answer is not linear.
 USUAL = ("LinFullPost", "LinGreedy", "NeuralLinear", "EpsGreedyRMS", "Council", "Council-fast")
@@ -67,7 +67,7 @@ def recommend(
     limit = TimeBudget(seconds_of(budget), slowdown(available))
     problem = table(data, label=label, rewards=rewards, **options)
     is_file = isinstance(data, str | os.PathLike)
-    name = _name(data) if is_file else "table"
+    name = problem.called
     names = candidates(policies)
     folder = Path(out)
     processes = available if is_file else 1  # other processes do not have a table that is in memory
@@ -79,13 +79,24 @@ def recommend(
     board = halving.play(names, REFERENCES)
     if not halving.cells:
         raise ShowdownError(f"nothing could be played within {budget}: a larger --budget may help")
-    costs = _costs(board.verdict, problem, limit)
+    answer = _answer(halving, board, problem, rows)
+    files: dict[str, Any] = {}
+    if answer.policy is not None:
+        files["agent_file"] = write_agent_file(answer.policy, problem, folder / AGENT_FILE)
+    write_answer(folder, answer.for_page())
+    files["page"] = _page(folder, name) if page else None
+    return dataclasses.replace(answer, **files, seconds=limit.elapsed)
+
+
+def _answer(halving: SuccessiveHalving, board: Board, problem: Table, rows: int) -> Recommendation:
+    """What follows from all that was played, without the files that are made of it."""
+    costs = _costs(board.verdict, problem, halving.budget)
     found = halving.verdict({name: cost.decide_seconds for name, cost in costs.items()})
     assert found is not None  # there are cells
     chosen = _chosen(found, costs)
     if found.cheapest != chosen:  # two pieces of advice would be one too many
         found = dataclasses.replace(found, cheapest=None, cheapest_reason="the cheapest is too far behind the best")
-    answer = Recommendation(
+    return Recommendation(
         policy=chosen,
         verdict=found,
         metric=halving.metric,
@@ -95,18 +106,12 @@ def recommend(
         costs=costs,
         standings=tuple(board.best_first()),
         seconds=0.0,
-        folder=folder,
+        folder=Path(halving.store.directory),
         table_warnings=problem.bandit_table().warnings,
+        after_learning=halving.after_learning(chosen) if chosen is not None else None,
+        dropped=_dropped(problem),
+        hint=_hint_at_costs(problem, halving.metric),
     )
-    files: dict[str, Any] = {"page": _page(folder, name) if page else None}
-    if chosen is not None:
-        files["agent_file"] = write_agent_file(chosen, problem, folder / "agent.json")
-    return dataclasses.replace(answer, **files, seconds=limit.elapsed)
-
-
-def _name(path: Any) -> str:
-    """What the problem is called in tables: the file's name without its endings."""
-    return re.sub(r"[\[\],]", "-", Path(path).name.split(".")[0]) or "table"
 
 
 def _metric(problem: Table) -> str:
@@ -144,9 +149,9 @@ def _chosen(found: Verdict, costs: dict[str, Cost]) -> str | None:
     near = [
         one.policy
         for one in found.rivals
-        if not one.behind and one.difference <= NEXT_TO_NOTHING * gain and one.policy in costs
+        if one.is_tied and one.difference <= NEXT_TO_NOTHING * gain and one.policy in costs
     ]
-    near = [name for name in near if costs[name].decide_seconds <= fast]
+    near = [name for name in near if costs[name].decide_seconds <= fast and not found.fails(name)]
     return min([found.best, *near], key=lambda name: costs[name].decide_seconds)
 
 
@@ -156,12 +161,35 @@ def _best_fixed(problem: Table) -> str:
     return str(found.actions[int(means.argmax())])
 
 
+def _dropped(problem: Table) -> tuple[tuple[str, str], ...]:
+    """The columns that were left out though nobody asked for it, and why."""
+    columns = problem.bandit_table().columns
+    left_out = (column for column in columns if column.treatment == "dropped" and column.note != "ignored, as asked")
+    return tuple((column.name, column.note) for column in left_out)
+
+
+RARE = 0.1  # share of rows below which a class is rare
+
+
+def _hint_at_costs(problem: Table, metric: str) -> str:
+    """What to say where a class is so rare that the share of right answers says little about it; empty elsewhere."""
+    classes = problem.bandit_table().classes
+    rows = sum(classes.values())
+    rare = min(classes, key=lambda name: classes[name], default="")
+    if metric != "accuracy" or not rare or classes[rare] >= RARE * rows:
+        return ""
+    return (
+        f"Only {classes[rare] / rows:.1%} of the rows are {rare!r}: if missing one costs more than a false alarm, "
+        f"say so, for example with --costs {shlex.quote(f'{rare}:10')}."
+    )
+
+
 def _page(folder: Path, name: str) -> Path:
     from showdown.report.page.collect import collect
     from showdown.report.page.render import render, write
 
     path = folder / "report.html"
-    write(render(collect(folder, command=shlex.join(["showdown", "report", str(folder)]), title=name)), path)
+    write(render(collect(folder, command=shlex.join(["showdown", "report", folder.name]), title=name)), path)
     return path
 
 

@@ -103,6 +103,8 @@ class SuccessiveHalving:
         cells = [self._cell(name, trials) for name in self._order(alive, board)]
         # nothing is known in the first round, and what does not train takes a few seconds: it is always played
         cheap = [cell for cell in cells if self.forecast.is_cheap(cell)]
+        if not self.cells and not any(cell.policy_name not in references for cell in cheap):
+            cheap = self._cheapest(cells, references)  # of a wide table nothing is cheap, and one must be played
         later = [cell for cell in cheap if self.cells and cell.policy_name in references]
         begun = [cell for cell in cheap if cell not in later]
         begun = self._fitting(begun, board, processes=1) if self.cells else begun
@@ -112,6 +114,12 @@ class SuccessiveHalving:
         played = any(cell.hash in self.cells for cell in [*begun, *rest] if cell.policy_name not in references)
         self._run(later if played else [], "local", board, trials)  # a reference alone says nothing
         return played
+
+    def _cheapest(self, cells: list[Cell], references: frozenset[str]) -> list[Cell]:
+        """The references and the method with the shortest forecast, which are played whatever the forecast says."""
+        methods = [cell for cell in cells if cell.policy_name not in references]
+        first = min(methods, key=self.forecast.seconds, default=None)
+        return [cell for cell in cells if cell.policy_name in references or cell is first]
 
     def _order(self, alive: list[str], board: Board) -> list[str]:
         """The methods in the order of play: the cheapest first in the first round, then the best first."""
@@ -222,6 +230,24 @@ class SuccessiveHalving:
         frame = select(everything[everything["problem"] == self.problem_name]).frame
         details = play_details(self.store, records, frame["cell"])
         return self._with_dropped(judge(frame, details, self.metric, decide_seconds=decide_seconds))
+
+    def after_learning(self, policy: str) -> float | None:
+        """The metric in the last quarter of the steps, from the regret there; None where curves are too short.
+
+        The regret of a step is what the best action would have earned more, so that a quarter with less regret than
+        the whole trial earns as much more.
+        """
+        own = [record for record in by_names(self.cells.values()) if record.policy == policy]
+        if not own:
+            return None
+        record = max(own, key=lambda one: one.trials)
+        table = self.store.trials(record)
+        quarters = play_details(self.store, [record], [record.cell])[record.cell].quarters
+        if table is None or quarters is None:
+            return None
+        per_step = table["cumulative"].mean() / record.horizon
+        last = quarters[:, -1].mean() / (record.horizon / quarters.shape[1])
+        return float(table[self.metric].mean() + per_step - last)
 
     def _with_dropped(self, found: Verdict) -> Verdict:
         """The verdict with dropped methods still behind: they are not tied for having fewer trials now."""

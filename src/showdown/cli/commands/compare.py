@@ -72,18 +72,32 @@ def _lines(found: HeadToHead, width: int | None) -> list[str]:
     ]
     units = {one.unit for one in found.problems}
     rows += [_row(one, len(units) > 1) for one in found.problems]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    grid = [
-        "  ".join(
-            cell.ljust(width) if column in (0, 6) else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    grid = _grid(rows, width)
     unit = f", {found.problems[0].unit}" if len(units) == 1 else ""
     title = f"{found.title}{unit}: {found.first} minus {found.second}, paired over trials ({better} is better)"
     said = [wrapped(line, width) for line in (found.sentence, *found.warnings, *_scope(found))]
-    return [title, "", grid[0], "─" * max(map(len, grid)), *grid[1:], "", *said]
+    return [wrapped(title, width), "", grid[0], "─" * max(map(len, grid)), *grid[1:], "", *said]
+
+
+LEFT = (0, 6)  # columns of words
+CAN_GO = ((), (5,), (5, 1, 2))  # columns that a narrow terminal does without; --json has them
+
+
+def _grid(rows: list[tuple[str, ...]], width: int | None) -> list[str]:
+    """The rows as aligned lines, with as many columns as the terminal has room for."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    kept: list[int] = []
+    for gone in CAN_GO:
+        kept = [column for column in range(len(widths)) if column not in gone]
+        if width is None or sum(widths[column] + 2 for column in kept) - 2 <= width:
+            break
+    return [
+        "  ".join(
+            row[column].ljust(widths[column]) if column in LEFT else row[column].rjust(widths[column])
+            for column in kept
+        ).rstrip()
+        for row in rows
+    ]
 
 
 def _scope(found: HeadToHead) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import shlex
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -35,7 +34,7 @@ from showdown.cli.run_options import (
     opened_store,
     planned_cells,
 )
-from showdown.cli.run_output import measure_speed, print_plan, row
+from showdown.cli.run_output import Board, measure_speed, print_plan, row
 
 if TYPE_CHECKING:
     from showdown.bench.engine import CellResult, Engine, RunLimits
@@ -120,6 +119,7 @@ def _play(
     todo = [item.cell for item in planned if not item.done]
     seconds = seconds_of_each(todo, store)
     results = []
+    board = Board(store, len(planned))
     # stdout is for the result alone, and Ray prints there what happens to its workers
     with redirect_stdout(sys.stderr), console.progress(sum(seconds.values()), "starting") as advance:
         position = {cell.hash: number for number, cell in enumerate(todo, 1)}
@@ -131,6 +131,8 @@ def _play(
 
         for result in player.run(planned, dataclasses.replace(limits, progress=progress, say=console.warn)):
             results.append(result)
+            if console.is_watched():
+                console.warn(board.line(result))
             if mirror is not None and result.status == "done" and (late := mirror.upload(result.cell.hash)):
                 console.warn(f"{result.cell.label}: not uploaded yet: {late}")
             if result.status != "done":
@@ -143,7 +145,7 @@ def _play(
 
 
 def _print_results(results: list[CellResult], store: Store, as_json: bool) -> None:
-    from showdown.cli.run_output import closing_table, print_table
+    from showdown.cli.run_output import closing_lines, closing_table, print_table
 
     out = store.directory
     table = closing_table(store, [result.cell for result in results if result.status == "done"])
@@ -155,7 +157,7 @@ def _print_results(results: list[CellResult], store: Store, as_json: bool) -> No
     console.data(_counted(results, new, out))
     if table is not None:
         print_table(table)
-        console.data(f"as a page: showdown report {shlex.quote(str(out))} --open")
+        console.data("\n".join(closing_lines(table, out)))
 
 
 def _counted(results: list[CellResult], new: list[CellResult], out: Path) -> str:

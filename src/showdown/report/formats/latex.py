@@ -5,7 +5,7 @@ from __future__ import annotations
 from showdown.analysis.published import AGREES, DIFFERS, NOISY
 from showdown.analysis.table import Table
 from showdown.basics.text import one_line
-from showdown.report.grid import GridEntry, footer, grid, legend, lines
+from showdown.report.grid import BEST, GridEntry, footer, grid, legend, lines
 
 MARKS = {AGREES: r" \checkmark", DIFFERS: r" \times", NOISY: r" \approx", None: ""}
 WIDE = 5  # columns of numbers that fit a page in the letters of the text
@@ -28,7 +28,7 @@ def write(table: Table, width: int | None = None) -> str:
         [
             r"% needs \usepackage{booktabs}" + (r" and \usepackage{amssymb}" if table.is_compared else ""),
             r"\begin{table}[ht]",
-            rf"\caption{{{escape(table.title)}}}",
+            rf"\caption{{{escape(_caption(table))}}}",
             r"\centering",
             *([r"\footnotesize\setlength{\tabcolsep}{3pt}"] if columns > WIDE else []),
             rf"\begin{{tabular}}{{l{'r' * columns}}}",
@@ -42,6 +42,11 @@ def write(table: Table, width: int | None = None) -> str:
             *("% " + one_line(line) for line in [legend(table, "bold:"), *footer(table)] if line),
         ]
     )
+
+
+def _caption(table: Table) -> str:
+    """The title, and what bold means where something is bold."""
+    return f"{table.title}. Bold: {BEST}." if any(table.best.values()) else table.title
 
 
 _ESCAPES = {

@@ -17,6 +17,7 @@ from showdown.policies import policies as known_policies
 from showdown.problems import problems as known_problems
 from showdown.report.describe import SHOWDOWN, configuration_rows, family, field_comments, policy_card, problem_card
 from showdown.report.grid import unfinished
+from showdown.report.page.answer import read_answer
 from showdown.report.page.cells import Findings, cells_of
 from showdown.report.page.tunings import tunings_of
 
@@ -67,6 +68,8 @@ def collect(directory: Any, *, command: str, title: str = "", docs: str = "") ->
         "agreement_of_readings": found.agreement["agreement_of_readings"],
         "notes": [str(note) for note in merged(found.notes)],
         "verdicts": found.verdicts,
+        "overviews": found.overviews,
+        "answer": read_answer(directory, warnings),
         "no_times": found.no_times,
         "tunings": tunings_of(directory, warnings),
         "warnings": warnings,

@@ -14,6 +14,7 @@ import pandas as pd
 
 from showdown.analysis.compare import friedman
 from showdown.analysis.judge import judge
+from showdown.analysis.overview import overview
 from showdown.analysis.play_details import DetailsByCell
 from showdown.analysis.ranks import REFERENCES, comparable, mean_ranks
 from showdown.analysis.summary import mean_curve, thin
@@ -102,6 +103,29 @@ def cliques(ranks: list[float], difference: float) -> list[tuple[int, int]]:
     return runs
 
 
+def overviews_of(frame: pd.DataFrame, metrics: Iterable[Metric]) -> dict[str, Any]:
+    """The overviews by metric, for metrics that have one: means and probabilities as [mean, low, high]."""
+    found = {metric.name: overview(frame, metric.name) for metric in metrics}
+    return {
+        name: {
+            "unit": each.unit,
+            "problems": each.problems,
+            "levels": numbers(each.levels),
+            "methods": [
+                {
+                    "policy": method.policy,
+                    "aggregate": numbers(method.aggregate),
+                    "improvement": None if method.improvement is None else numbers(method.improvement),
+                    "profile": numbers(method.profile, 3),
+                }
+                for method in each.methods
+            ],
+        }
+        for name, each in found.items()
+        if each is not None
+    }
+
+
 def verdicts_of(frame: pd.DataFrame, details: DetailsByCell, metrics: Iterable[Metric]) -> dict[str, Any]:
     """The verdicts by metric, {overall, problems: {problem: verdict}} each, for metrics that have intervals."""
     by_problem = {str(name): rows for name, rows in frame.groupby("problem", sort=False)}
@@ -120,4 +144,10 @@ def _compact(verdict: Verdict) -> dict[str, Any]:
     parts = ("lines", "best", "tied", "sure", "warnings", "left_out")
     ranks = verdict.new_problem
     ties = list(ranks.ties) if ranks is not None else []
-    return {"sentence": verdict.sentence, "ranked_best": ties, **{name: getattr(verdict, name) for name in parts}}
+    crowned = verdict.beats_references  # nothing is marked as the best that is no better than chance
+    return {
+        "sentence": verdict.sentence,
+        "ranked_best": ties,
+        "crowned": crowned,
+        **{name: getattr(verdict, name) for name in parts},
+    }

@@ -13,12 +13,17 @@ const COLUMNS = [
   {
     key: "time",
     last: true,
-    title: "time / 1000 steps",
-    hint: () => "Time of 1000 steps of one trial, mean over problems, compilation not counted",
-    value: (policy) => policy.step_seconds,
-    text: (seconds) => duration(1000 * seconds),
+    title: data.answer ? "one decision" : "time / 1000 steps",
+    hint: () =>
+      data.answer
+        ? "Median time of one decision of an agent, as the recommendation says it; measured for the best methods"
+        : "Time of 1000 steps of one trial, mean over problems, compilation not counted",
+    value: (policy) => (data.answer ? (data.answer.decide_seconds[policy.name] ?? null) : policy.step_seconds),
+    text: (seconds) => duration(data.answer ? seconds : 1000 * seconds),
   },
-].filter(({ key }) => key !== "time" || !Object.keys(data.no_times).length); // times that cannot be compared
+]
+  .filter(({ key }) => key !== "time" || data.answer || !Object.keys(data.no_times).length) // times that cannot be compared
+  .filter(({ key }) => key !== "rank" || data.problems.length > 1);
 
 const columnsAt = (last) => COLUMNS.filter((column) => Boolean(column.last) === last);
 const headings = (last) => columnsAt(last).map(({ key, title, hint }) => sortButton(key, title, hint()));

@@ -1,6 +1,7 @@
 // Policies × problems at a glance: colour by value on a logarithmic scale, or by rank.
 function heatmap() {
-  const ranked = state.color === "rank";
+  const ranked = state.color === "rank",
+    rankOf = (cell) => cell.rank[state.metric];
   const relative = (problem) => unitOf(problem).startsWith("%");
   const values = data.cells
     .filter((cell) => relative(problemOf.get(cell.problem)))
@@ -9,10 +10,11 @@ function heatmap() {
   const low = Math.log(Math.min(...values, 100)),
     high = Math.log(Math.max(...values, 1));
   const counts = new Map(
-    problemsBy.get(state.metric).map((problem) => [problem.name, data.cells.filter((cell) => cell.problem === problem.name).length]),
+    problemsBy.get(state.metric).map((problem) => [problem.name, data.cells.filter((cell) => cell.problem === problem.name && rankOf(cell)).length]),
   );
   const fraction = (cell, problem) => {
-    if (ranked || !relative(problem)) return (cell.rank[state.metric] - 1) / Math.max(1, counts.get(problem.name) - 1);
+    if ((ranked || !relative(problem)) && !rankOf(cell)) return 1; // Uniform, which has no rank
+    if (ranked || !relative(problem)) return (rankOf(cell) - 1) / Math.max(1, counts.get(problem.name) - 1);
     const { mean } = cell.shown[state.metric];
     // one value alone above zero is the largest there is
     const size = mean <= 0 ? 0 : low < high ? (Math.log(mean) - low) / (high - low) : 1;
@@ -26,8 +28,8 @@ function heatmap() {
       if (!cell?.shown[state.metric]) return el("td", {}, cellButton(policy, problem, { text: "", label: "" }));
       const { background, color } = heat(fraction(cell, problem));
       const { mean } = cell.shown[state.metric];
-      const rank = `rank ${cell.rank[state.metric]} of ${counts.get(problem.name)}`;
-      const text = ranked ? String(cell.rank[state.metric]) : short(mean);
+      const rank = rankOf(cell) ? `rank ${rankOf(cell)} of ${counts.get(problem.name)}` : "no rank";
+      const text = ranked ? String(rankOf(cell) ?? "–") : short(mean);
       // a name that is read out begins with what is seen
       const label = ranked ? `${rank}, ${format(mean)} ${unitOf(problem)}` : `${text} ${unitOf(problem)}, ${rank}`;
       return el(

@@ -1,12 +1,13 @@
 // The page itself: heading, tabs, filters, foot; the views draw the rest when they are asked for.
 const VIEWS = {
+  ...(Object.keys(data.overviews).length ? { overview: ["Overview", overviewView] } : {}),
   leaderboard: ["Leaderboard", leaderboard],
   heatmap: ["Heat map", heatmap],
   curves: ["Regret curves", curves],
-  ranks: ["Ranks", ranksView],
+  ...(data.problems.length > 1 ? { ranks: ["Ranks", ranksView] } : {}), // one problem has no mean rank
   compare: ["Compare", compareView],
   time: ["Time", timeView],
-  reproduction: ["Reproduction", reproduction],
+  ...(data.answer ? {} : { reproduction: ["Reproduction", reproduction] }), // nobody published numbers of this table
   ...(data.tunings.length ? { tuning: ["Tuning", tuningView] } : {}),
 };
 let current = null;
@@ -22,6 +23,7 @@ function showView() {
       ? build()
       : { nodes: [el("p", { class: "nothing" }, "No cell is finished.")], arrange: () => {} };
   view.replaceChildren(...current.nodes);
+  byId("verdict").classList.toggle("short", !["overview", "leaderboard"].includes(state.view));
   for (const draw of drawings) draw();
   view.setAttribute("aria-labelledby", `tab-${state.view}`);
   // a control that rebuilt its own view keeps the focus

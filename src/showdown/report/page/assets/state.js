@@ -5,12 +5,19 @@ const firstProblem = (
 const firstSource =
   !data.agreement[`paper ${MAIN}`]?.compared && data.agreement[`paper-linear ${MAIN}`]?.compared ? "paper-linear" : "paper";
 
+// The best first: by mean rank or, where one problem has none, by its values.
+const firstSort = () => {
+  const metric = data.answer && metricOf.has(data.answer.metric) ? data.answer.metric : MAIN;
+  if (data.problems.length > 1) return { key: "rank", descending: false };
+  return { key: problemKey(firstProblem), descending: !smallerIsBetter(metric) };
+};
+
 const freshState = () => ({
-  view: "leaderboard",
-  metric: MAIN,
+  view: data.answer || !data.overviews[MAIN] ? "leaderboard" : "overview",
+  metric: data.answer && metricOf.has(data.answer.metric) ? data.answer.metric : MAIN,
   family: "",
   text: "",
-  sort: { key: "rank", descending: false },
+  sort: firstSort(),
   problem: firstProblem,
   source: firstSource,
   color: "value",
@@ -37,7 +44,7 @@ function toHash({ withOpen = true } = {}) {
   for (const name of ["metric", "family", "text", "problem", "first", "second", ...Object.keys(CHOICES)])
     if (state[name] !== usual[name]) words.set(name, state[name]);
   for (const name of SWITCHES) if (state[name] !== usual[name]) words.set(name, state[name] ? "on" : "off");
-  if (state.sort.key !== usual.sort.key || state.sort.descending)
+  if (state.sort.key !== usual.sort.key || state.sort.descending !== usual.sort.descending)
     words.set("sort", `${state.sort.descending ? "-" : "+"}${state.sort.key}`);
   if (state.tuning) words.set("tuning", state.tuning);
   const drawn = state.curves.get(state.problem);

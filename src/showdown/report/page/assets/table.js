@@ -88,6 +88,7 @@ function bests(metric) {
   return new Map(
     data.problems.map((problem) => {
       const found = verdictOf(metric, problem.name);
+      if (found?.best && !found.crowned) return [problem.name, new Map()];
       if (found?.best) {
         const tied = found.tied.map((name) => [name, "tied"]);
         return [problem.name, new Map([...tied, [found.best, "best"]])];

@@ -8,9 +8,7 @@ function showVerdict() {
   ].filter(Boolean);
   byId("verdict").replaceChildren(
     ...[
-      el("h2", {}, `Verdict by ${titleOf(state.metric)}`),
-      ...(found ? found.lines.map(verdictLine) : []),
-      found?.warnings.length ? warningList(found.warnings) : null,
+      ...(data.answer ? answerNodes(data.answer) : verdictNodes(found)),
       el(
         "ul",
         { class: "facts-line" },
@@ -18,6 +16,25 @@ function showVerdict() {
       ),
     ].filter(Boolean),
   );
+}
+
+function verdictNodes(found) {
+  return [
+    el("h2", {}, `Verdict by ${titleOf(state.metric)}`),
+    ...(found ? found.lines.map(verdictLine) : []),
+    found?.warnings.length ? warningList(found.warnings) : null,
+  ];
+}
+
+// What `recommend` said on the terminal, word for word.
+function answerNodes(answer) {
+  const [advice, ...rest] = answer.lines;
+  return [
+    el("h2", {}, "Recommendation"),
+    el("p", { class: "sentence" }, el("strong", {}, advice)),
+    ...rest.map((text) => el("p", { class: "sentence" }, text)),
+    answer.warnings.length ? warningList(answer.warnings) : null,
+  ];
 }
 
 // One line of the verdict, with what it is about in bold: `On these problems: …`.
