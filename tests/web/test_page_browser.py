@@ -217,7 +217,7 @@ def test_every_view_draws_and_fits(page):
     assert "critical difference" in page.inner_text("#view")
     assert_fits(page)
     view(page, "time")
-    assert page.locator("circle.dot").count() >= 4
+    assert page.locator("circle.dot").count() == 3  # without Uniform
     assert page.locator("circle.dot.front").count() >= 1
     page.locator("circle.dot.front").first.press("Enter")
     assert page.locator("dialog[open]").count() == 1

@@ -15,7 +15,7 @@ function timeView() {
         }
       );
     })
-    .filter((point) => point && point.seconds > 0);
+    .filter((point) => point && point.seconds > 0 && point.name !== "Uniform"); // which is no method, fast as it is
   const logarithmic = points.every(({ regret }) => regret > 0); // a logarithm has no place for the others
   const figure = plot(`Time against ${titleOf(MAIN)} on ${state.problem}`, (width) =>
     timeChart(points, width, readout, logarithmic),
@@ -40,6 +40,10 @@ function timeView() {
     arrange: showView,
   };
 }
+
+// A front is a staircase: between two methods there is none that is as fast as the one and as good as the other.
+const steps = (points) =>
+  points.flatMap(([x, y], index) => (index ? [[x, points[index - 1][1]], [x, y]] : [[x, y]]));
 
 function timeChart(points, width, readout, logarithmic) {
   if (data.no_times[state.problem])
@@ -72,7 +76,7 @@ function timeChart(points, width, readout, logarithmic) {
   root.setAttribute("role", "group");
   const front = points.filter(({ cell }) => cell.front).sort((one, other) => one.seconds - other.seconds);
   plot.append(
-    svg("path", { d: path(front.map(({ seconds, regret }) => [frame.x(seconds), frame.y(regret)])), class: "front" }),
+    svg("path", { d: path(steps(front.map(({ seconds, regret }) => [frame.x(seconds), frame.y(regret)]))), class: "front" }),
   );
   const taken = [],
     marks = new Map();
