@@ -16,7 +16,7 @@ from showdown.policies import policies
 from showdown.protocol.problem import ProblemSpec
 
 UNIFORM, SPEC = policies.get("Uniform"), ProblemSpec(2, 3)
-SIZES = SPEC._asdict()
+SIZES = {"context_dim": 2, "num_actions": 3}
 
 
 def written(folder: Path, decisions: int = 50) -> Path:

@@ -41,7 +41,7 @@ def list_command(
     if as_json:
         console.data_json([{name: item for name, item in row.items() if name != "family"} for row in rows])
     else:
-        console.data("\n".join(_lines(rows)))
+        console.data("\n".join(_lines([*rows, *_wrappers(what)])))
 
 
 def _lines(rows: list[dict[str, Any]]) -> list[str]:
@@ -81,12 +81,20 @@ def _presets(what: str) -> list[dict[str, Any]]:
         }
         for entry in registry
     ]
-    rows += [
-        {"name": f"NAME/{name}", "kind": "wrapper", "base": None, "summary": summary, "family": "Any problem, changed"}
-        for name, summary in registry.wrappers().items()
-    ]
     first = {family: number for number, family in reversed(list(enumerate(row["family"] for row in rows)))}
     return sorted(rows, key=lambda row: first[row["family"]])  # one heading for each, in the order of the registry
+
+
+def _wrappers(what: str) -> list[dict[str, Any]]:
+    """What a problem can be put into; no presets, so the list as JSON leaves it out."""
+    if what != "problems":
+        return []
+    from showdown.problems import problems
+
+    return [
+        {"name": f"NAME/{name}", "summary": summary, "family": "Any problem, changed"}
+        for name, summary in problems.wrappers().items()
+    ]
 
 
 def _family(kind: type) -> str:
