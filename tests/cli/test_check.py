@@ -90,7 +90,7 @@ def test_the_example_passes(showdown):
     lines = answer.out.splitlines()
     assert lines[0] == "GaussianBandit, a policy"
     assert all(line.startswith("  ok ") for line in lines[1:-1])
-    assert lines[-1] == "all 11 checks passed"
+    assert lines[-1] == "all 12 checks passed"
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_one_cause_is_said_once(showdown, tmp_path):
     assert answer.out.count("AttributeError") == 1
     assert answer.out.splitlines()[-2:] == [
         "  skip   the other checks: not run, because an earlier check failed",
-        "1 of 11 checks failed",
+        "1 of 12 checks failed",
     ]
 
 
@@ -186,7 +186,11 @@ def test_a_class_without_the_decorator_is_named(showdown, tmp_path):
         ("key.missing", "jnp.zeros(3)", "begin, round or context raises AttributeError"),
         ("key", "jnp.full(3, 1.0 * next(COUNTER))", "the rewards of a trial change when more trials are played"),
         ("key", "jnp.zeros(3), available=step < jnp.arange(5, 8)", "round says that no action is available at step 7"),
-        ("key", "jnp.zeros(3), features=jnp.zeros((3, 2))", "round must give features of actions where spec says"),
+        (
+            "key",
+            "jnp.zeros(3), features=jnp.zeros((3, 2))",
+            "round gives features of actions, and spec.action_dim",
+        ),
     ],
     ids=["shape", "nan", "constant", "raises", "counter", "none-available", "unannounced"],
 )
@@ -206,7 +210,7 @@ def test_a_problem_whose_actions_come_and_go_and_have_features_passes(showdown, 
     code = PROBLEM.format(name="Featured", episode="key", rewards=more)
     (tmp_path / "featured.py").write_text(code.replace("ProblemSpec(2, 3)", "ProblemSpec(2, 3, 2)"))
     answer = showdown("check", "featured.py")
-    assert (answer.code, answer.out.splitlines()[-1]) == (0, "all 4 checks passed")
+    assert (answer.code, answer.out.splitlines()[-1]) == (0, "all 5 checks passed")
 
 
 def test_a_file_of_the_project_is_checked_in_place(showdown):

@@ -10,7 +10,7 @@ import pandas as pd
 
 from showdown.analysis.ranks import mean_ranks
 from showdown.analysis.selection import require_one_cell_each
-from showdown.analysis.summary import baseline, metric_of, summarise
+from showdown.analysis.summary import BASELINE, metric_of
 from showdown.basics.errors import UsageError
 from showdown.metrics import MAIN, metric_named
 
@@ -128,13 +128,13 @@ def stuck_share(frame: pd.DataFrame, metric: str = MAIN) -> pd.DataFrame:
     hard one, where the best has 75 % of it, half would call every trial stuck. The mean of a greedy network is often
     carried by a few trials that settled on a bad action for ever.
     """
-    summary = summarise(frame, metric, absolute=True)
-    best = summary.groupby("problem")["mean"].transform("min")
-    middle = summary.assign(middle=(baseline(summary) + best) / 2)[["policy", "problem", "middle"]]
-    trials = frame.merge(middle, on=["policy", "problem"])
-    trials["stuck"] = trials[metric] > trials["middle"]
-    groups = trials.groupby(["policy", "problem"], sort=False)["stuck"]
-    return groups.agg(share="mean", trials="size").reset_index()
+    require_one_cell_each(frame)
+    keys = ["policy", "problem"]
+    means = frame.groupby(keys, sort=False)[metric].mean()
+    uniform = means[means.index.get_level_values("policy") == BASELINE].droplevel("policy")
+    middle = (uniform + means.groupby(level="problem").min()) / 2  # NaN where Uniform was not played: nothing is stuck
+    stuck = (frame[metric] > frame["problem"].map(middle)).groupby([frame[key] for key in keys], sort=False)
+    return stuck.agg(share="mean", trials="size").reset_index()
 
 
 def pareto_front(quality: pd.DataFrame, time: pd.DataFrame) -> pd.DataFrame:
