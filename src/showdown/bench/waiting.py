@@ -15,7 +15,7 @@ AGAIN_SECONDS = 600.0  # between two times
 
 @dataclass
 class Waiting:
-    """For one cell, since this was made."""
+    """How long a run has waited for one cell, since this was made."""
 
     store: Store
     cell: Cell

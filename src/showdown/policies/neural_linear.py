@@ -41,7 +41,6 @@ from showdown.protocol.keys import role_key
 from showdown.protocol.policy import History, Policy
 from showdown.protocol.problem import ProblemSpec
 from showdown.protocol.situation import Situation
-from showdown.protocol.work import Work, network_work
 
 CHUNK = 256  # rows of one action
 TOGETHER = 8  # chunks whose features are held at once
@@ -58,6 +57,7 @@ COLLAPSED = "collapsed features"  # among diagnostics
 @config
 class NeuralLinear(ValueThompson, RMSNetwork):
     numerics = 2  # 2: history is summed in chunks of 256 rows
+    posteriors = 1
     training_steps: int = param(20, "t_s: optimiser steps per training", at_least(1), integers(10, 1000), small=2)
     prior_precision: float = param(0.25, "λ: ridge prior, coefficients ~ N(0, σ²I/λ)", positive, log(1e-3, 1e3))
     noise_shape: float = param(
@@ -122,17 +122,6 @@ class NeuralLinear(ValueThompson, RMSNetwork):
     def diagnostics(self, state: NeuralLinearState) -> dict[str, jax.Array]:
         """Whether every feature is 0 for every context: then all values tie, and the first action is always played."""
         return {COLLAPSED: self.belief.is_blind(state.belief).astype(jnp.float32)}
-
-    def work(self, spec: ProblemSpec, horizon: int) -> Work:
-        return network_work(
-            spec,
-            horizon,
-            layers=self.hidden_layers,
-            training_steps=self.training_steps * self.trainings(horizon),
-            batch_size=self.batch_size,
-            trainings=self.trainings(horizon),
-            posteriors=1,
-        )
 
 
 def _neural_linear(noise_shape: float, noise_rate: float, prior_precision: float, training_steps: int) -> Policy:

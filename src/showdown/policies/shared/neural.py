@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Self
+from typing import ClassVar, Self
 
 import jax
 
@@ -28,6 +28,7 @@ BRIEF_STEPS = 20  # of a training that is only timed
 @config
 class NeuralPolicy(Thompson):
     reference = PAPER
+    posteriors: ClassVar[int] = 0  # regressions on the last layer, which are rebuilt at each training
     hidden_layers: tuple[int, ...] = param(
         (100, 100),
         "units of each hidden layer; none makes a linear model",
@@ -62,6 +63,8 @@ class NeuralPolicy(Thompson):
             layers=self.hidden_layers,
             training_steps=self.training_steps * self.trainings(horizon),
             batch_size=self.batch_size,
+            trainings=self.trainings(horizon),
+            posteriors=self.posteriors,
         )
 
     def brief(self) -> Self:
