@@ -4,9 +4,11 @@ A *frame* has one row per (cell, trial), as `Store.frame` gives it; a *summary* 
 the columns of `SUMMARY`. Whether lower or higher is better is said by the metric (`showdown.metrics`).
 """
 
+from showdown.config.registry import split_at_slashes
+
 SUMMARY = ("policy", "problem", "horizon", "seed", "metric", "unit", "mean", "sem", "trials")
 
 
 def preset_of(policy: str) -> str:
-    """The name without the fields that were overridden: RMS of RMS[learning_rate=0.1]."""
-    return policy.partition("[")[0]
+    """The name without the fields that were overridden: RMS of RMS[learning_rate=0.1]; RMS/Duel is another policy."""
+    return "/".join(part.partition("[")[0] for part in split_at_slashes(policy))

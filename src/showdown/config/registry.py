@@ -78,7 +78,7 @@ class Registry(Generic[T]):
 
         `Configuration.resolve` fills in fields that follow from others.
         """
-        preset, *around = _split_at_slashes(text)
+        preset, *around = split_at_slashes(text)
         name, changes = parse_name(preset)
         value = self._changed(self.entry(name).value, changes, name)
         for part in around:
@@ -198,7 +198,7 @@ def parse_name(text: str) -> tuple[str, dict[str, str]]:
     return name.strip(), changes
 
 
-def _split_at_slashes(text: str) -> list[str]:
+def split_at_slashes(text: str) -> list[str]:
     """A preset and what goes around it: the parts between slashes that are outside of `[…]`, empty ones included."""
     parts, depth = [""], 0
     for letter in text:

@@ -28,6 +28,7 @@ from showdown.beliefs.features import PlainContexts
 from showdown.beliefs.linear import Covariance, ExactLinear, GaussianLinear, LinearState, StudentLinear
 from showdown.config import config, log, param, positive
 from showdown.policies.registry import PAPER, policies
+from showdown.policies.rules import IDS, UCB, SampledIDS, SquareCB
 from showdown.policies.shared.value_thompson import ValueThompson
 from showdown.policies.wrappers import Duel, EpsilonGreedy, WarmUp
 from showdown.posteriors.rounding import ROUNDING
@@ -162,3 +163,5 @@ policies.add("LinFullDiagPrecPost", _unknown("precision-diagonal", 6.0, 6.0, 0.2
 policies.add("LinFullDiagPrecPost-MR", _unknown("precision-diagonal", 0.23, 21.23, 2.21), base="LinFullDiagPrecPost")
 policies.add("LinFullDiagPrecPost-SL", _unknown("precision-diagonal", 4.25, 0.073, 13.07), base="LinFullDiagPrecPost")
 policies.add("LinFullPost-Duel", WarmUp(inner=Duel(inner=LinearUnknownNoise())), base="LinFullPost")
+for _name, _rule in (("LinUCB", UCB), ("LinSquareCB", SquareCB), ("LinIDS", IDS), ("LinSampledIDS", SampledIDS)):
+    policies.add(_name, WarmUp(inner=_rule(inner=LinearUnknownNoise())), base="LinFullPost")

@@ -31,6 +31,7 @@ from showdown.beliefs.belief import Values
 from showdown.beliefs.linear import LinearState, StudentLinear
 from showdown.config import at_least, config, integers, log, param, positive
 from showdown.policies.registry import policies
+from showdown.policies.rules import IDS, UCB, BestMean, SquareCB
 from showdown.policies.shared.rms_network import RMSNetwork
 from showdown.policies.shared.value_thompson import ValueThompson
 from showdown.policies.wrappers import Duel, WarmUp
@@ -139,3 +140,5 @@ policies.add("NeuralLinear", _neural_linear(3.0, 3.0, 0.25, 20))
 policies.add("NeuralLinear-MR", _neural_linear(12.0, 30.0, 23.0, 50), base="NeuralLinear")
 policies.add("NeuralLinear-SL", _neural_linear(38.0, 1.0, 1.5, 20), base="NeuralLinear")
 policies.add("NeuralLinear-Duel", WarmUp(inner=Duel(inner=NeuralLinear())), base="NeuralLinear")
+for _name, _rule in (("UCB", UCB), ("SquareCB", SquareCB), ("IDS", IDS), ("Greedy", BestMean)):
+    policies.add(f"NeuralLinear-{_name}", WarmUp(inner=_rule(inner=NeuralLinear())), base="NeuralLinear")

@@ -86,15 +86,16 @@ def _presets(what: str) -> list[dict[str, Any]]:
 
 
 def _wrappers(what: str) -> list[dict[str, Any]]:
-    """What a problem can be put into; no presets, so the list as JSON leaves it out."""
-    if what != "problems":
+    """What a preset can be put into; no presets, so the list as JSON leaves it out."""
+    if what == "suites":
         return []
+    from showdown.policies import policies
     from showdown.problems import problems
 
-    return [
-        {"name": f"NAME/{name}", "summary": summary, "family": "Any problem, changed"}
-        for name, summary in problems.wrappers().items()
-    ]
+    found, heading = policies.wrappers(), "Any policy that has a belief, deciding by another rule"
+    if what == "problems":
+        found, heading = problems.wrappers(), "Any problem, changed"
+    return [{"name": f"NAME/{name}", "summary": summary, "family": heading} for name, summary in found.items()]
 
 
 def _family(kind: type) -> str:

@@ -36,11 +36,11 @@ def show_command(
 
 def describe(text: str) -> dict[str, Any]:
     from showdown.bench.suite import load_suite, suite_names
-    from showdown.config.registry import parse_name
+    from showdown.config.registry import parse_name, split_at_slashes
     from showdown.policies import policies
     from showdown.problems import problems
 
-    name, _ = parse_name(text)
+    name, _ = parse_name(split_at_slashes(text)[0])
     for registry in (policies, problems):
         if name in registry:
             return _describe_preset(registry, text, name)
