@@ -28,10 +28,10 @@ ALL, SOME = np.array([True, True, True]), np.array([True, False, True])
 
 def presets() -> list[str]:
     """One preset per structure of policy. What is left out is the same code: linear models of networks, diagonal
-    covariances, and the parts of Council on their own."""
+    covariances, the parts of Council on their own, and rules around NeuralLinear."""
     first: dict[str, str] = {}
     for name in policies.names():
-        if not any(part in name for part in ("@linear", "Diag", "ScaleFree", "Tempered", "-Dropout")):
+        if not any(part in name for part in ("@linear", "Diag", "ScaleFree", "Tempered", "-Dropout", "NeuralLinear-")):
             first.setdefault(str(jax.tree.structure(policies.get(name).small())), name)
     return sorted(first.values())
 

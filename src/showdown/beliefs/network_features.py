@@ -87,6 +87,15 @@ class NetworkFeatures(Features):
     def learned(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
         return self.design(state, inputs)[..., : self.hidden_layers[-1]]
 
+    def predicted(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
+        """What the network itself says of rewards, (…, num_outputs)."""
+        return reward_unit(state) * network.predict(state.averaged, _inputs(scaled_design(state.contexts, inputs)))
+
+    def tangents(self, state: NetworkState, inputs: jax.Array) -> tuple[Network, jax.Array, float]:
+        """The network, what it sees of inputs, and what its units are multiplied by in a design."""
+        seen = _inputs(scaled_design(state.contexts, inputs))
+        return state.averaged, seen, self.hidden_layers[-1] ** -0.5
+
     def observe(self, state: NetworkState, inputs: jax.Array, reward: jax.Array) -> NetworkState:
         return state._replace(contexts=state.contexts.observe(inputs), squares=state.squares + reward**2)
 
@@ -110,8 +119,7 @@ class NetworkFeatures(Features):
 
     def refit(self, key: jax.Array, state: NetworkState, history: History) -> NetworkState:
         scale = state.contexts.refit()
-        unit = jnp.sqrt(state.squares / jnp.maximum(state.contexts.seen, 1.0))
-        unit = jnp.where(unit > 0, unit, 1.0)
+        unit = reward_unit(state)
 
         def loss(key: jax.Array, parameters: Network, batch: Batch) -> jax.Array:
             predicted = self.predict(key, parameters, _inputs(scaled_design(scale, batch.inputs)))
@@ -149,6 +157,12 @@ class NetworkFeatures(Features):
 
     def _direction(self) -> optax.GradientTransformation:
         return optax.chain(optax.scale_by_adam(), optax.add_decayed_weights(self.weight_decay))
+
+
+def reward_unit(state: NetworkState) -> jax.Array:
+    """The root mean square reward, ()."""
+    unit = jnp.sqrt(state.squares / jnp.maximum(state.contexts.seen, 1.0))
+    return jnp.where(unit > 0, unit, 1.0)
 
 
 def _inputs(plain: jax.Array) -> jax.Array:

@@ -133,10 +133,10 @@ def posterior(
 ) -> tuple[Regressions, NoiseBelief]:
     """The regressions and the beliefs about their noise, given all the data in `moments`.
 
+    The prior precision is λ, or one λ for each regression, (num,), or a matrix for each, (num, dim, dim).
     `root` is the inverse root of the precision matrices, where the caller has it already.
     """
-    dim = moments.gram.shape[-1]
-    precision_matrix = moments.gram + prior_precision * jnp.eye(dim)  # P
+    precision_matrix = moments.gram + prior_matrix(prior_precision, moments.gram.shape[-1])  # P
     if root is None:
         root = inverse_root(precision_matrix)
     whitened = jnp.einsum("kij,ki->kj", root, moments.cross, precision="highest")
@@ -147,6 +147,17 @@ def posterior(
     residual = jnp.maximum(moments.square - 2 * fitted + energy, 0.0)
     noise = NoiseBelief(noise_shape + moments.rows / 2, noise_rate + residual / 2)
     return Regressions(mean, jnp.swapaxes(root, -2, -1)), noise
+
+
+def prior_matrix(prior_precision: jax.Array | float, dim: int) -> jax.Array:
+    """λI of λ; a matrix for each regression where there are several λ, or matrices already."""
+    if jnp.ndim(prior_precision) == 3:
+        return jnp.asarray(prior_precision)
+    return (
+        jnp.asarray(prior_precision)[..., None, None] * jnp.eye(dim)
+        if jnp.ndim(prior_precision)
+        else (prior_precision * jnp.eye(dim))
+    )
 
 
 def inverse_root(matrices: jax.Array) -> jax.Array:

@@ -44,21 +44,7 @@ def refit(
 
     def redo() -> tuple[FeatureState, tuple[BeliefState, ...]]:
         changed = features.refit(key, feature_state, history)
-
-        def rows(steps: jax.Array) -> tuple[jax.Array, jax.Array]:
-            batch = history.at(steps)
-            return widest.of(features.design(changed, batch.inputs)), batch.rewards
-
-        collected = moments.collect_by_owner(
-            rows,
-            history.owners,
-            history.count,
-            history.spec.num_outputs,
-            widest.width,
-            chunk=CHUNK,
-            together=TOGETHER,
-            precision="highest",
-        )
+        collected = moments_of(features, widest.width, changed, history)
         parts = [last_columns(collected, view.width) for view in views]
         roots = inverse_roots([view.belief.precision(part) for view, part in zip(views, parts, strict=True)])
         return changed, tuple(
@@ -68,6 +54,25 @@ def refit(
 
     # `count` is the same for all trials, so this is a real branch, not both sides with a choice between them
     return jax.lax.cond(features.due(history.count), redo, lambda: (feature_state, states))
+
+
+def moments_of(features: Features, width: int, state: FeatureState, history: History) -> Moments:
+    """What regressions need to know of all of history: of the last `width` numbers of its designs."""
+
+    def rows(steps: jax.Array) -> tuple[jax.Array, jax.Array]:
+        batch = history.at(steps)
+        return features.design(state, batch.inputs)[..., -width:], batch.rewards
+
+    return moments.collect_by_owner(
+        rows,
+        history.owners,
+        history.count,
+        history.spec.num_outputs,
+        width,
+        chunk=CHUNK,
+        together=TOGETHER,
+        precision="highest",
+    )
 
 
 def inverse_roots(precisions: Sequence[jax.Array]) -> list[jax.Array]:
