@@ -40,6 +40,11 @@ NEURAL = [name for name in policies.names() if "hidden_layers" in all_fields(pol
         ("AlphaDivergence[alpha=0]", "alpha must be positive, not 0.0"),
         ("SGFS[moment_decay=1]", "moment_decay must lie strictly between 0 and 1, not 1.0"),
         ("ConstSGD[burn_in=-1]", "burn_in must be at least 0, not -1"),
+        ("Rich-BLL[strength=-1]", "strength must not be negative, and is -1.0"),
+        ("Rich-BLL[rows=0]", "rows must be at least 1, not 0"),
+        ("Evidence[rounds=0]", "rounds must be at least 1, not 0"),
+        ("VBLL[prior_deviation=0]", "prior_deviation must be positive, not 0.0"),
+        ("LU-Gauss[latent=0]", "latent must be at least 1, not 0"),
     ],
 )
 def test_settings_that_make_no_policy(name, message):
@@ -52,7 +57,8 @@ def test_only_beliefs_about_features_move_between_refits():
     """The loop scores a whole block at once for all others."""
     moving = [name for name in NEURAL if not policies.get(name).learns_only_at_refits]
     kinds = {type(core(policies.get(name))).__name__ for name in moving}
-    assert kinds == {"NeuralLinear", "BeliefSampling", "Council", "PredictorCouncil"}
+    new = {"RichLastLayer", "VariationalLastLayer", "SampleAverageUncertainty"}
+    assert kinds == {"NeuralLinear", "BeliefSampling", "Council", "PredictorCouncil", *new}
 
 
 @pytest.mark.parametrize(

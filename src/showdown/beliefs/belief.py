@@ -79,8 +79,11 @@ class LinearBelief(Belief):
         """Vectors whose inner products are, but for a factor, covariances of values with shared coefficients."""
 
     @abstractmethod
-    def precision(self, moments: Moments) -> jax.Array:
-        """The precision matrix of each owner's coefficients given all of the data, (owners, dim, dim)."""
+    def precision(self, moments: Moments) -> jax.Array | None:
+        """The precision matrix of each owner's coefficients given all of the data, (owners, dim, dim).
+
+        None where it depends on more than the data; `rebuild` then factors for itself.
+        """
 
     @abstractmethod
     def rebuild(self, state: BeliefState, moments: Moments, root: jax.Array | None = None) -> BeliefState:

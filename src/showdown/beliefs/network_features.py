@@ -81,7 +81,7 @@ class NetworkFeatures(Features):
     def design(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
         plain = scaled_design(state.contexts, inputs)
         with precision_scope(self.feature_precision):
-            features = network.features(state.averaged, _inputs(plain))
+            features = network.features(state.averaged, network_inputs(plain))
         return jnp.concatenate([features / jnp.sqrt(jnp.float32(features.shape[-1])), plain], axis=-1)
 
     def learned(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
@@ -89,11 +89,13 @@ class NetworkFeatures(Features):
 
     def predicted(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
         """What the network itself says of rewards, (…, num_outputs)."""
-        return reward_unit(state) * network.predict(state.averaged, _inputs(scaled_design(state.contexts, inputs)))
+        return reward_unit(state) * network.predict(
+            state.averaged, network_inputs(scaled_design(state.contexts, inputs))
+        )
 
     def tangents(self, state: NetworkState, inputs: jax.Array) -> tuple[Network, jax.Array, float]:
         """The network, what it sees of inputs, and what its units are multiplied by in a design."""
-        seen = _inputs(scaled_design(state.contexts, inputs))
+        seen = network_inputs(scaled_design(state.contexts, inputs))
         return state.averaged, seen, self.hidden_layers[-1] ** -0.5
 
     def observe(self, state: NetworkState, inputs: jax.Array, reward: jax.Array) -> NetworkState:
@@ -122,7 +124,7 @@ class NetworkFeatures(Features):
         unit = reward_unit(state)
 
         def loss(key: jax.Array, parameters: Network, batch: Batch) -> jax.Array:
-            predicted = self.predict(key, parameters, _inputs(scaled_design(scale, batch.inputs)))
+            predicted = self.predict(key, parameters, network_inputs(scaled_design(scale, batch.inputs)))
             return training.mean_squared_error(batch.played(predicted), batch.rewards / unit)
 
         with precision_scope(self.training_precision):
@@ -165,7 +167,7 @@ def reward_unit(state: NetworkState) -> jax.Array:
     return jnp.where(unit > 0, unit, 1.0)
 
 
-def _inputs(plain: jax.Array) -> jax.Array:
+def network_inputs(plain: jax.Array) -> jax.Array:
     """What the network sees: the scaled context with a root mean square of one per feature, and the constant."""
     context, constant = plain[..., :-1], plain[..., -1:]
     return jnp.concatenate([context * jnp.sqrt(jnp.float32(context.shape[-1])), constant], axis=-1)

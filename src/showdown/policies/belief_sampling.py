@@ -7,7 +7,8 @@ features are refitted (a scale, a network), the belief is rebuilt from all of hi
 behaves the same whatever the units of rewards and contexts are. `ScaleFree-Duel` explores by duels. `ScaleFreeNetwork`
 and `ScaleFreeNetwork-Duel` see the last layer of a network as well. They are the parts of the first `Council`, on their
 own; `Tempered` and `TemperedNetwork` those of the second, and `NeuralLinear-Dropout` has the belief of NeuralLinear on
-the same features.
+the same features. `Evidence` sets prior and noise of NeuralLinear by the evidence (docs/policies/evidence.md), on the
+network of NeuralLinear, on that of Council (`Evidence-Net`) or on the context alone (`Evidence-Linear`).
 
 Reference: docs/policies/council.md.
 
@@ -24,6 +25,7 @@ import jax
 from showdown.basics.errors import UsageError
 from showdown.beliefs.belief import Belief, BeliefState, LinearBelief, Values
 from showdown.beliefs.dropout_features import DropoutFeatures
+from showdown.beliefs.evidence import EvidenceLinear
 from showdown.beliefs.features import Features, FeatureState, ScaledContexts
 from showdown.beliefs.linear import StudentLinear
 from showdown.beliefs.network_features import NetworkFeatures
@@ -31,7 +33,9 @@ from showdown.beliefs.scale_free import ScaleFreeLinear
 from showdown.beliefs.tempered import TemperedLinear
 from showdown.config import config, param, required
 from showdown.policies.registry import policies
+from showdown.policies.rules import UCB, BestMean
 from showdown.policies.shared.refit_beliefs import View, refit
+from showdown.policies.shared.rms_features import RMSFeatures
 from showdown.policies.shared.value_thompson import ValueThompson
 from showdown.policies.wrappers import Duel, WarmUp
 from showdown.protocol.history import History
@@ -111,3 +115,14 @@ for _name, _policy in (
     ("NeuralLinear-Dropout", BeliefSampling(features=DropoutFeatures(), belief=StudentLinear(compensated=False))),
 ):
     policies.add(_name, WarmUp(inner=_policy, pulls=1))
+
+_policy = BeliefSampling(features=RMSFeatures(), belief=EvidenceLinear())
+policies.add("Evidence", WarmUp(inner=_policy))
+policies.add("Evidence-Greedy", WarmUp(inner=BestMean(inner=_policy)), base="Evidence")
+policies.add("Evidence-UCB", WarmUp(inner=UCB(inner=_policy)), base="Evidence")
+for _suffix, _features in (("Net", DropoutFeatures()), ("Linear", ScaledContexts())):
+    policies.add(
+        f"Evidence-{_suffix}",
+        WarmUp(inner=BeliefSampling(features=_features, belief=EvidenceLinear()), pulls=1),
+        base="Evidence",
+    )

@@ -75,16 +75,21 @@ def moments_of(features: Features, width: int, state: FeatureState, history: His
     )
 
 
-def inverse_roots(precisions: Sequence[jax.Array]) -> list[jax.Array]:
-    """`moments.inverse_root` of several stacks of matrices in one call.
+def inverse_roots(precisions: Sequence[jax.Array | None]) -> list[jax.Array | None]:
+    """`moments.inverse_root` of several stacks of matrices in one call; None of None.
 
     Smaller matrices are padded with an identity in front: two factorisations in one loop have hung XLA on two cores.
     """
-    widths = [matrix.shape[-1] for matrix in precisions]
-    identity = jnp.tile(jnp.eye(max(widths)), (len(precisions[0]), 1, 1))
-    padded = [identity.at[:, -width:, -width:].set(matrix) for width, matrix in zip(widths, precisions, strict=True)]
-    roots = jnp.split(moments.inverse_root(jnp.concatenate(padded)), len(precisions))
-    return [root[:, -width:, -width:] for width, root in zip(widths, roots, strict=True)]
+    given = [matrix for matrix in precisions if matrix is not None]
+    if not given:
+        return [None for _ in precisions]
+    widths = [matrix.shape[-1] for matrix in given]
+    identity = jnp.tile(jnp.eye(max(widths)), (len(given[0]), 1, 1))
+    padded = [identity.at[:, -width:, -width:].set(matrix) for width, matrix in zip(widths, given, strict=True)]
+    roots = iter(jnp.split(moments.inverse_root(jnp.concatenate(padded)), len(given)))
+    return [
+        None if matrix is None else next(roots)[:, -matrix.shape[-1] :, -matrix.shape[-1] :] for matrix in precisions
+    ]
 
 
 def last_columns(collected: Moments, width: int) -> Moments:
