@@ -51,11 +51,12 @@ def test_all_eight_tables_are_there_and_whole():
         ("paper", "time", "AlphaDivergence-1", "financial", (10289.67, 827.51)),
         ("paper-linear", "cumulative", "AlphaDivergences@linear", "statlog", (3213.57, 8.88)),
         ("paper-linear", "simple", "AlphaDivergences@linear", "mushroom", (0.68, 0.04)),
+        ("short-track", "cumulative", "LU-Gauss", "statlog", (8.73, 0.396)),  # 2.80 / √50
     ],
 )
 def test_numbers_are_found_by_our_names(source, metric, policy, problem, expected):
     numbers = published(source, metric).set_index(["policy", "problem"])
-    assert tuple(numbers.loc[(policy, problem)]) == expected
+    assert tuple(numbers.loc[(policy, problem)])[:2] == expected
 
 
 def test_names_are_presets_and_the_linear_models_have_their_own():
@@ -70,7 +71,7 @@ def test_names_are_presets_and_the_linear_models_have_their_own():
 
 
 def test_unknown_sources_and_metrics_that_were_not_published():
-    with pytest.raises(UsageError, match="paper and paper-linear"):
+    with pytest.raises(UsageError, match="there are paper, paper-linear, short-track"):
         published("other", "cumulative")
     with pytest.raises(UsageError, match="time"):
         published("paper-linear", "time")

@@ -10,7 +10,7 @@ import pandas as pd
 from showdown.analysis.judge import judge
 from showdown.analysis.notes import Absent, LeftOut, NoBaseline, Note, OtherHorizon, RankedOver, merged
 from showdown.analysis.play_details import DetailsByCell
-from showdown.analysis.published import ABSOLUTE_SOURCES, HORIZONS, RANKED_PROBLEMS, against, layout, published
+from showdown.analysis.published import ABSOLUTE_SOURCES, RANKED_PROBLEMS, against, layout, published
 from showdown.analysis.ranks import RANK, coverage, rank_rows
 from showdown.analysis.selection import Selection, in_order
 from showdown.analysis.summary import (
@@ -160,6 +160,7 @@ def _absent_notes(frame: pd.DataFrame, request: TableRequest) -> list[Note]:
 
 
 def _horizon_notes(rows: pd.DataFrame) -> list[Note]:
-    ran = rows[rows["paper_mean"].notna()].drop_duplicates("problem").set_index("problem")["horizon"]
-    other = [(name, steps, HORIZONS[name]) for name, steps in ran.items() if steps != HORIZONS[name]]
+    ran = rows[rows["paper_mean"].notna()].drop_duplicates("problem")
+    steps = zip(ran["problem"], ran["horizon"], ran["paper_steps"].astype(int), strict=True)
+    other = [(name, ours, theirs) for name, ours, theirs in steps if ours != theirs]
     return [OtherHorizon(tuple(other))] if other else []

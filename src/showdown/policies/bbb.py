@@ -79,5 +79,19 @@ def _bbb(noise: float, **fields) -> Policy:
 policies.add("BBB", _bbb(0.1))
 policies.add("BBB-MR", _bbb(1.3, prior_deviation=1.48, training_steps=50), base="BBB")
 policies.add("BBB-SL", _bbb(0.03, prior_deviation=2.86), base="BBB")
+policies.add(  # as Wang and Zhou 2020 play it; their short track is 2,000 steps
+    "BBB-1x50",
+    WarmUp(
+        inner=BayesByBackprop(
+            hidden_layers=(50,),
+            refit_every=50,
+            initial_training_steps=100,
+            decaying_trainings=10,
+            learning_rate=0.1,
+        ),
+        pulls=2,
+    ),
+    base="BBB",
+)
 for _suffix, _noise in (("", 0.1), ("2", 0.5), ("3", 0.75), ("4", 1.0)):
     policies.add(f"BBBN{_suffix}@linear", _bbb(_noise, hidden_layers=()), base="BBB")

@@ -28,7 +28,7 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from showdown.config import at_least, config, integers, log, param, positive
+from showdown.config import at_least, config, integers, log, param, positive, sizes
 from showdown.policies.registry import policies
 from showdown.policies.rules import BestMean
 from showdown.policies.shared.neural import NeuralPolicy
@@ -63,7 +63,7 @@ class LocalUncertainty(NeuralPolicy):
     """A latent variable per context carries the uncertainty; a draw of it decides."""
 
     reference = "Wang, Zhou 2020, https://proceedings.mlr.press/v119/wang20ab.html"
-    hidden_layers: tuple[int, ...] = param((100, 50), "units of each hidden layer, of both networks", small=(4,))
+    hidden_layers: tuple[int, ...] = param((100, 50), "units of each hidden layer, of both networks", sizes, small=(4,))
     latent: int = param(50, "numbers of z", at_least(1), integers(5, 100), small=3)
     training_steps: int = param(40, "optimiser steps per training", at_least(1), integers(10, 1000), small=2)
     learning_rate: float = param(2e-4, "of Adam, constant", positive, log(1e-5, 1e-2))

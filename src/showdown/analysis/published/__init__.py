@@ -15,6 +15,11 @@ The rule forgives noise: a cell with a huge standard error agrees with anything.
 standard errors the two differ (z), and a cell that agrees is called *noisy* where three standard errors exceed half of
 the published mean: such a comparison could hardly have failed. Tables, the page and the counts all use this finding.
 
+Numbers published since are in `later.csv`, by source: `short-track` (Wang and Zhou 2020, Table 1: T = 2,000, 50 trials;
+the ± printed there is the deviation of one trial and is divided by √50 here), `later-wheels` (rows of VBLL and Rich-BLL)
+and `zero-one` (the protocol of NeuralTS: absolute regret). Its column `certainty` says where a number was read: P the
+paper or the authors' code, A a page that quotes it, R from memory. Only P is evidence; all are shown and compared.
+
 A preset with fields overridden is another *reading* of the paper's row: it stands beside the same published number, and
 is counted apart from the presets.
 """
@@ -37,7 +42,8 @@ SOURCES = {
     "paper": ("nonlinear_cumulative", "nonlinear_simple", "nonlinear_time", "wheel_cumulative", "wheel_simple"),
     "paper-linear": ("linear_cumulative", "linear_simple"),
 }
-ABSOLUTE_SOURCES = ("paper-linear",)  # regret itself; the others are relative to Uniform, or to RMS for time
+LATER_SOURCES = ("short-track", "later-wheels", "zero-one")  # of other papers
+ABSOLUTE_SOURCES = ("paper-linear", "zero-one")  # regret itself; the others are relative to Uniform, or to RMS for time
 
 # The eight tables by the name a user asks for them.
 LAYOUTS = {
@@ -79,10 +85,24 @@ RANKED_PROBLEMS = (
 )
 
 
+PUBLISHED = ["policy", "problem", "paper_mean", "paper_sem", "paper_steps"]
+
+
 @cache
 def _tables() -> pd.DataFrame:
     with (files(__name__) / "tables.csv").open(encoding="utf-8") as file:
         return pd.read_csv(file)
+
+
+@cache
+def _later() -> pd.DataFrame:
+    with (files(__name__) / "later.csv").open(encoding="utf-8") as file:
+        return pd.read_csv(file)
+
+
+def later() -> pd.DataFrame:
+    """Every number published since: source, algorithm, preset, problem, metric, mean, sem, horizon, certainty."""
+    return _later().copy()
 
 
 def tables() -> pd.DataFrame:
@@ -91,15 +111,21 @@ def tables() -> pd.DataFrame:
 
 
 def published(source: str, metric: str) -> pd.DataFrame:
-    """The published numbers of a metric: policy, problem, paper_mean, paper_sem."""
-    if source not in SOURCES:
-        raise UsageError(f"there are no published numbers called {source!r}; there are {' and '.join(SOURCES)}")
-    everything = _tables()
-    chosen = everything[everything["table"].isin(SOURCES[source]) & (everything["metric"] == metric)]
+    """The published numbers of a metric: policy, problem, paper_mean, paper_sem, paper_steps."""
+    if source in LATER_SOURCES:
+        everything = _later()
+        chosen = everything[(everything["source"] == source) & (everything["metric"] == metric)]
+    elif source in SOURCES:
+        everything = _tables()
+        chosen = everything[everything["table"].isin(SOURCES[source]) & (everything["metric"] == metric)]
+        chosen = chosen.assign(horizon=chosen["problem"].map(HORIZONS))
+    else:
+        known = [*SOURCES, *LATER_SOURCES]
+        raise UsageError(f"there are no published numbers called {source!r}; there are {', '.join(known)}")
     if chosen.empty:
         raise UsageError(f"nothing was published under {source} for the metric {metric!r}")
-    names = {"preset": "policy", "mean": "paper_mean", "sem": "paper_sem"}
-    return chosen.rename(columns=names)[["policy", "problem", "paper_mean", "paper_sem"]].reset_index(drop=True)
+    names = {"preset": "policy", "mean": "paper_mean", "sem": "paper_sem", "horizon": "paper_steps"}
+    return chosen.rename(columns=names)[PUBLISHED].reset_index(drop=True)
 
 
 @dataclass(frozen=True)
@@ -177,7 +203,7 @@ def count_findings(rows: pd.DataFrame, *, readings: bool = False, without: Colle
 
 
 def against(summary: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """The summary with paper_mean, paper_sem, agrees, z and finding beside each row, in the same order.
+    """The summary with paper_mean, paper_sem, paper_steps, agrees, z and finding beside each row, in the same order.
 
     A cell of another number of steps than the paper's is shown with its number but not compared: agrees is None.
     """
@@ -185,6 +211,6 @@ def against(summary: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     published = published.rename(columns={"policy": "preset"})
     joined = rows.merge(published, how="left", on=["preset", "problem"], validate="many_to_one").drop(columns="preset")
     answers = agrees(joined)
-    steps = joined["problem"].map(HORIZONS)
+    steps = joined["paper_steps"]
     other_steps = steps.notna() & (joined["horizon"] != steps)
     return judged(joined.assign(agrees=answers.mask(other_steps, None)))

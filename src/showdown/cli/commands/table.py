@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # pandas is loaded only when a table is made
     from showdown.analysis.table import Table, TableRequest
     from showdown.bench.record import Record
 
-SOURCES = ("paper", "paper-linear")
+SOURCES = ("paper", "paper-linear", "short-track", "later-wheels", "zero-one")
 PAPER_TABLES = (
     "main",
     "nonlinear-cumulative",
@@ -48,9 +48,7 @@ def table_command(
     expected: Annotated[bool, typer.Option("--expected", help="Regret of mean rewards, not of drawn ones.")] = False,
     output: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "text",
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
-    against: Annotated[
-        str | None, typer.Option(help=f"Compare with published numbers: {' or '.join(SOURCES)}.")
-    ] = None,
+    against: Annotated[str | None, typer.Option(help=f"Compare with published numbers: {', '.join(SOURCES)}.")] = None,
     policies: Annotated[
         str | None, typer.Option("--policies", "--policy", help="Show only these rows: A,B[field=value],Lin*")
     ] = None,
