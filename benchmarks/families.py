@@ -7,8 +7,8 @@
     python benchmarks/families.py speed   [NAMES]  # seconds of 50 trials of statlog in one process, beside NeuralLinear
 
 NAMES are policies, with a comma between them; the default is every preset of a method published after 2018, the rules,
-and references. Names that no policy has are left out with a line. Cells are kept in `--out`, so a second call plays only
-what is missing; `--seconds` gives a cell up. Data: SHOWDOWN_DATA, or `shared/data` of this checkout.
+and references. Names that no policy has are left out with a line. Cells are kept in `--out`, so a second call plays
+only what is missing; `--seconds` gives a cell up. Data: SHOWDOWN_DATA, or `shared/data` of this checkout.
 """
 
 from __future__ import annotations

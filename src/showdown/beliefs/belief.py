@@ -12,7 +12,7 @@ are called owners: `ProblemSpec.num_outputs` says how many there are, `ProblemSp
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -40,6 +40,8 @@ class Values(NamedTuple):
 
 class Belief(Configuration, ABC):
     """Base of every belief; subclasses are decorated with `@config`."""
+
+    reference: ClassVar[str] = ""  # where it comes from
 
     @abstractmethod
     def init(self, owners: int, dim: int) -> BeliefState:

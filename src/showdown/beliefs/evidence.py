@@ -45,6 +45,8 @@ class EvidenceState(NamedTuple):
 class EvidenceLinear(LinearBelief):
     """Student-t values; prior precision and noise variance maximise the evidence."""
 
+    reference = "Daxberger et al. 2021, https://arxiv.org/abs/2106.14806; MacKay 1992"
+
     pooled: bool = param(True, "one prior and one noise for all actions")
     rounds: int = param(3, "rounds of the fixed point at each rebuild", at_least(1), integers(1, 10), small=1)
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from showdown.bench.record import Record
+from showdown.config import core
+from showdown.config.registry import split_at_slashes
 from showdown.problems import problems
 from showdown.problems.own_table import Table
 from showdown.protocol.problem import Problem
@@ -35,6 +37,10 @@ def named_by_file(chosen: Mapping[str, Problem], stored: Mapping[str, set[Shape]
         for spelled, value in tables.items():
             if names[spelled] == name:
                 names[spelled] = f"{name}:{value.digest[:4]}"
+    for spelled, value in chosen.items():
+        inside = core(value)
+        if spelled not in tables and isinstance(inside, Table):  # a table that is played in another way
+            names[spelled] = "/".join([inside.called, *split_at_slashes(spelled)[1:]])
     return names
 
 

@@ -59,6 +59,10 @@ class BeliefSampling(ValueThompson):
     sees_action_features = True  # beside the context; one set of coefficients then serves all actions
 
     @property
+    def reference(self) -> str:  # type: ignore[override]
+        return self.belief.reference
+
+    @property
     def refit_every(self) -> int:
         return self.features.refit_every
 

@@ -16,8 +16,8 @@ standard errors the two differ (z), and a cell that agrees is called *noisy* whe
 the published mean: such a comparison could hardly have failed. Tables, the page and the counts all use this finding.
 
 Numbers published since are in `later.csv`, by source: `short-track` (Wang and Zhou 2020, Table 1: T = 2,000, 50 trials;
-the ± printed there is the deviation of one trial and is divided by √50 here), `later-wheels` (rows of VBLL and Rich-BLL)
-and `zero-one` (the protocol of NeuralTS: absolute regret). Its column `certainty` says where a number was read: P the
+the ± printed there is the deviation of one trial and is divided by √50 here), `later-wheels` (VBLL and Rich-BLL) and
+`zero-one` (the protocol of NeuralTS: absolute regret). Its column `certainty` says where a number was read: P the
 paper or the authors' code, A a page that quotes it, R from memory. Only P is evidence; all are shown and compared.
 
 A preset with fields overridden is another *reading* of the paper's row: it stands beside the same published number, and

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import textwrap
@@ -20,7 +21,11 @@ FAMILIES = {  # whose names are not plain words
     "sgmcmc": "SG-MCMC",
     "gaussian_process": "Gaussian process",
     "sparse_gaussian_process": "Sparse Gaussian process",
+    "rich_last_layer": "Rich Bayesian last layer",
+    "evidence": "Evidence-tuned last layer",
+    "sample_average_uncertainty": "Sample average uncertainty (SAU)",
 }
+NO_YEAR = 9999
 NARROWEST, WIDEST = 60, 120  # letters of a line
 
 
@@ -77,12 +82,15 @@ def _presets(what: str) -> list[dict[str, Any]]:
             "kind": type(core(entry.value)).__name__,
             "base": entry.base,
             "summary": preset_summary(registry, entry),
-            "family": _family(type(core(entry.value))),
+            "family": _family(core(entry.value)),
         }
         for entry in registry
     ]
     first = {family: number for number, family in reversed(list(enumerate(row["family"] for row in rows)))}
-    return sorted(rows, key=lambda row: first[row["family"]])  # one heading for each, in the order of the registry
+    # one heading for each, by year, then in the order of the registry; what has no year, this project's own, comes last
+    return sorted(
+        rows, key=lambda row: (_year(row["family"]) or (NO_YEAR * (first[row["family"]] > 0)), first[row["family"]])
+    )
 
 
 def _wrappers(what: str) -> list[dict[str, Any]]:
@@ -98,14 +106,25 @@ def _wrappers(what: str) -> list[dict[str, Any]]:
     return [{"name": f"NAME/{name}", "summary": summary, "family": heading} for name, summary in found.items()]
 
 
-def _family(kind: type) -> str:
-    """The heading that a class is listed under: where a problem's data come from, or the file of a policy in words."""
+def _family(value: Any) -> str:
+    """What a preset is listed under: where a problem's data come from; the idea of a policy, and its year.
+
+    The idea is the file in words, of the belief where that is what was published. The year is that of its reference.
+    """
     from showdown.protocol.problem import Problem
 
-    if issubclass(kind, Problem):
-        return "Generated" if kind.load is Problem.load else "From data"
-    file = kind.__module__.rpartition(".")[2]
-    return FAMILIES.get(file) or file.replace("_", " ").capitalize()
+    if isinstance(value, Problem):
+        return "Generated" if type(value).load is Problem.load else "From data"
+    belief = getattr(value, "belief", None)
+    published = belief if getattr(belief, "reference", "") == value.reference != "" else value
+    file = type(published).__module__.rpartition(".")[2]
+    year = _year(value.reference)
+    return (FAMILIES.get(file) or file.replace("_", " ").capitalize()) + (f", {year}" if year else "")
+
+
+def _year(text: str) -> int | None:
+    found = re.search(r"\b(?:19|20)\d\d\b", text)
+    return int(found.group()) if found else None
 
 
 def _suites() -> list[dict[str, Any]]:
