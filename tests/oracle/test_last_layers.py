@@ -163,3 +163,13 @@ def test_the_bound_of_local_uncertainty_is_that_of_a_linear_model():
     doubt = 0.5 * np.sum(mean**2 + np.exp(log_variance) - 1 - log_variance, axis=1)
     error_of_mean = drawn.std() / np.sqrt(len(drawn))
     assert drawn.mean() == pytest.approx(np.mean(3 * fit - 0.5 * doubt), abs=4 * error_of_mean)
+
+
+@pytest.mark.parametrize(
+    "name", ["Evidence-Linear", "Evidence-Net", "Rich-BLL-Net", "VBLL-Net", "SAU-Net", "LU-Gauss-Scaled"]
+)
+def test_the_unit_of_rewards_changes_no_action(name):
+    contexts, rewards = random_script()
+    policy = policies.get(name).small()
+    one, other = (play(policy, scripted(contexts, unit * rewards)).actions for unit in (1.0, 1024.0))
+    assert (one == other).all()
