@@ -81,22 +81,11 @@ class NetworkFeatures(Features):
     def design(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
         plain = scaled_design(state.contexts, inputs)
         with precision_scope(self.feature_precision):
-            features = network.features(state.averaged, network_inputs(plain))
+            features = network.features(state.averaged, _inputs(plain))
         return jnp.concatenate([features / jnp.sqrt(jnp.float32(features.shape[-1])), plain], axis=-1)
 
     def learned(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
         return self.design(state, inputs)[..., : self.hidden_layers[-1]]
-
-    def predicted(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
-        """What the network itself says of rewards, (…, num_outputs)."""
-        return reward_unit(state) * network.predict(
-            state.averaged, network_inputs(scaled_design(state.contexts, inputs))
-        )
-
-    def tangents(self, state: NetworkState, inputs: jax.Array) -> tuple[Network, jax.Array, float]:
-        """The network, what it sees of inputs, and what its units are multiplied by in a design."""
-        seen = network_inputs(scaled_design(state.contexts, inputs))
-        return state.averaged, seen, self.hidden_layers[-1] ** -0.5
 
     def observe(self, state: NetworkState, inputs: jax.Array, reward: jax.Array) -> NetworkState:
         return state._replace(contexts=state.contexts.observe(inputs), squares=state.squares + reward**2)
@@ -121,10 +110,11 @@ class NetworkFeatures(Features):
 
     def refit(self, key: jax.Array, state: NetworkState, history: History) -> NetworkState:
         scale = state.contexts.refit()
-        unit = reward_unit(state)
+        unit = jnp.sqrt(state.squares / jnp.maximum(state.contexts.seen, 1.0))
+        unit = jnp.where(unit > 0, unit, 1.0)
 
         def loss(key: jax.Array, parameters: Network, batch: Batch) -> jax.Array:
-            predicted = self.predict(key, parameters, network_inputs(scaled_design(scale, batch.inputs)))
+            predicted = self.predict(key, parameters, _inputs(scaled_design(scale, batch.inputs)))
             return training.mean_squared_error(batch.played(predicted), batch.rewards / unit)
 
         with precision_scope(self.training_precision):
@@ -161,13 +151,7 @@ class NetworkFeatures(Features):
         return optax.chain(optax.scale_by_adam(), optax.add_decayed_weights(self.weight_decay))
 
 
-def reward_unit(state: NetworkState) -> jax.Array:
-    """The root mean square reward, ()."""
-    unit = jnp.sqrt(state.squares / jnp.maximum(state.contexts.seen, 1.0))
-    return jnp.where(unit > 0, unit, 1.0)
-
-
-def network_inputs(plain: jax.Array) -> jax.Array:
+def _inputs(plain: jax.Array) -> jax.Array:
     """What the network sees: the scaled context with a root mean square of one per feature, and the constant."""
     context, constant = plain[..., :-1], plain[..., -1:]
     return jnp.concatenate([context * jnp.sqrt(jnp.float32(context.shape[-1])), constant], axis=-1)
