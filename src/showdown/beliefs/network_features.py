@@ -10,7 +10,8 @@ Cost per refit: `refit_every` (times 1, 5 or 10) updates of 6·batch_size·weigh
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -46,9 +47,23 @@ STRIDE = 20  # training steps between two looks at the end of the loop; divides 
 
 class NetworkState(NamedTuple):
     fit: Fit
-    averaged: Network  # what features are computed with
+    averaged: Any  # what features are computed with: a Network, or whatever else a policy trains with the same recipe
     contexts: ContextScale
     squares: jax.Array  # () sum of squared rewards
+
+    @property
+    def unit(self) -> jax.Array:
+        """The root mean square of the rewards seen, in which the network predicts; 1 where they are all 0, ()."""
+        unit = jnp.sqrt(self.squares / jnp.maximum(self.contexts.seen, 1.0))
+        return jnp.where(unit > 0, unit, 1.0)
+
+
+class Drawn(NamedTuple):
+    """A mini-batch as the network sees it."""
+
+    rows: jax.Array  # (size,) of history
+    inputs: jax.Array  # (size, input_dim + 1) scaled, with a constant
+    batch: Batch  # its rewards are in units of their root mean square
 
 
 @config
@@ -73,10 +88,18 @@ class NetworkFeatures(Features):
         return self.hidden_layers[-1] + spec.input_dim + 1
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> NetworkState:
-        start = he_network(
-            key, network.layer_sizes(spec.input_dim + 1, self.hidden_layers, spec.num_outputs), self.layer_norm
+        return self.begin(self.new_network(key, spec))
+
+    def begin(self, parameters: Any) -> NetworkState:
+        """The state before anything was seen, of whatever is to be trained."""
+        return NetworkState(
+            training.begin(parameters, self._direction()), parameters, ContextScale.start(), jnp.float32(0.0)
         )
-        return NetworkState(training.begin(start, self._direction()), start, ContextScale.start(), jnp.float32(0.0))
+
+    def new_network(self, key: jax.Array, spec: ProblemSpec) -> Network:
+        """Untrained weights."""
+        sizes = network.layer_sizes(spec.input_dim + 1, self.hidden_layers, spec.num_outputs)
+        return he_network(key, sizes, self.layer_norm)
 
     def design(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
         plain = scaled_design(state.contexts, inputs)
@@ -109,20 +132,33 @@ class NetworkFeatures(Features):
         return network.predict(parameters, inputs)
 
     def refit(self, key: jax.Array, state: NetworkState, history: History) -> NetworkState:
-        scale = state.contexts.refit()
-        unit = jnp.sqrt(state.squares / jnp.maximum(state.contexts.seen, 1.0))
-        unit = jnp.where(unit > 0, unit, 1.0)
+        def loss(key: jax.Array, parameters: Network, drawn: Drawn) -> jax.Array:
+            predicted = self.predict(key, parameters, drawn.inputs)
+            return training.mean_squared_error(drawn.batch.played(predicted), drawn.batch.rewards)
 
-        def loss(key: jax.Array, parameters: Network, batch: Batch) -> jax.Array:
-            predicted = self.predict(key, parameters, _inputs(scaled_design(scale, batch.inputs)))
-            return training.mean_squared_error(batch.played(predicted), batch.rewards / unit)
+        return self.trained(key, state, history, loss)
+
+    def trained(
+        self,
+        key: jax.Array,
+        state: NetworkState,
+        history: History,
+        loss: Callable[[jax.Array, Any, Drawn], jax.Array],
+    ) -> NetworkState:
+        """The state after one training that minimises `loss`, a function of a key, the parameters and a mini-batch."""
+        scale, unit = state.contexts.refit(), state.unit
+
+        def draw(key: jax.Array) -> Drawn:
+            rows = jax.random.randint(key, (self.batch_size,), 0, jnp.maximum(history.count, 1))
+            batch = history.at(rows)
+            return Drawn(rows, network_inputs(scale, batch.inputs), batch._replace(rewards=batch.rewards / unit))
 
         with precision_scope(self.training_precision):
             fit = training.train(
                 role_key(key, "train"),
                 state.fit,
                 self.updates(history.count),
-                draw=lambda key: history.sample(key, self.batch_size),
+                draw=draw,
                 loss=loss,
                 direction=self._direction(),
                 rate=lambda updates: jnp.asarray(self.learning_rate, jnp.float32),
@@ -149,6 +185,11 @@ class NetworkFeatures(Features):
 
     def _direction(self) -> optax.GradientTransformation:
         return optax.chain(optax.scale_by_adam(), optax.add_decayed_weights(self.weight_decay))
+
+
+def network_inputs(scale: ContextScale, inputs: jax.Array) -> jax.Array:
+    """What the network sees of inputs (…, input_dim): (…, input_dim + 1)."""
+    return _inputs(scaled_design(scale, inputs))
 
 
 def _inputs(plain: jax.Array) -> jax.Array:
