@@ -110,6 +110,14 @@ class NetworkFeatures(Features):
     def learned(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
         return self.design(state, inputs)[..., : self.hidden_layers[-1]]
 
+    def predicted(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
+        """What the network itself says of rewards, (…, num_outputs)."""
+        return state.unit * network.predict(state.averaged, network_inputs(state.contexts, inputs))
+
+    def tangents(self, state: NetworkState, inputs: jax.Array) -> tuple[Network, jax.Array, float]:
+        """The network, what it sees of inputs, and what its units are multiplied by in a design."""
+        return state.averaged, network_inputs(state.contexts, inputs), self.hidden_layers[-1] ** -0.5
+
     def observe(self, state: NetworkState, inputs: jax.Array, reward: jax.Array) -> NetworkState:
         return state._replace(contexts=state.contexts.observe(inputs), squares=state.squares + reward**2)
 

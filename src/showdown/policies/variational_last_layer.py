@@ -28,8 +28,8 @@ import optax
 
 from showdown.beliefs.belief import Values
 from showdown.beliefs.dropout_features import DropoutFeatures
-from showdown.beliefs.features import scaled_design
-from showdown.beliefs.network_features import STRIDE, NetworkFeatures, NetworkState, network_inputs, reward_unit
+from showdown.beliefs.features import ContextScale, scaled_design
+from showdown.beliefs.network_features import STRIDE, NetworkFeatures, NetworkState, network_inputs
 from showdown.config import config, log, param, positive
 from showdown.policies.registry import policies
 from showdown.policies.rules import UCB, BestMean
@@ -92,7 +92,7 @@ class VariationalLastLayer(ValueThompson):
 
     def noise(self, state: VBLLState) -> jax.Array:
         """The noise variance of each owner, (owners,)."""
-        return jnp.where(state.noise > 0, state.noise, reward_unit(state.features) ** 2)
+        return jnp.where(state.noise > 0, state.noise, state.features.unit**2)
 
     def values(self, state: VBLLState, situation: Situation) -> Values:
         design, noise = self.features.design(state.features, situation.inputs), self.noise(state)
@@ -123,11 +123,11 @@ class VariationalLastLayer(ValueThompson):
 
     def _trained(self, key: jax.Array, state: VBLLState, history: History) -> VBLLState:
         features, before = self.features, state.features
-        scale, unit = before.contexts.refit(), reward_unit(before)
+        scale, unit = before.contexts.refit(), before.unit
         points = history.count.astype(jnp.float32)
 
         def loss(key: jax.Array, model: Model, batch: Batch) -> jax.Array:
-            designs = self.designs(key, model.trunk, scaled_design(scale, batch.inputs))
+            designs = self.designs(key, model.trunk, scale, batch.inputs)
             fit = batch.played(last_layer.fits(model.head, designs, batch.rewards / unit)).mean()
             doubt = last_layer.divergence(model.head, self.prior_deviation**2)
             return -fit + (doubt - last_layer.noise_prior(model.head, self.noise_rate)) / points
@@ -157,12 +157,12 @@ class VariationalLastLayer(ValueThompson):
             unit**2 * variance + TINY,
         )
 
-    def designs(self, key: jax.Array, trunk: tuple[Layer, ...], plain: jax.Array) -> jax.Array:
+    def designs(self, key: jax.Array, trunk: tuple[Layer, ...], scale: ContextScale, inputs: jax.Array) -> jax.Array:
         """Design vectors in training, (rows, dim): the hidden layer as the network is trained, context and constant."""
         width = self.features.hidden_layers[-1]
         shown = Layer(jnp.eye(width), jnp.zeros(width))  # an output layer that shows the hidden one
-        hidden = self.features.predict(key, (*trunk, shown), network_inputs(plain))
-        return jnp.concatenate([hidden / jnp.sqrt(jnp.float32(width)), plain], axis=-1)
+        hidden = self.features.predict(key, (*trunk, shown), network_inputs(scale, inputs))
+        return jnp.concatenate([hidden / jnp.sqrt(jnp.float32(width)), scaled_design(scale, inputs)], axis=-1)
 
     def learned_features(self, state: VBLLState, inputs: jax.Array) -> jax.Array:
         return self.features.learned(state.features, inputs)
