@@ -14,7 +14,6 @@ import jax
 import jax.numpy as jnp
 import optax
 
-
 Precision = Literal["default", "highest"]
 Parameters = Any  # a PyTree of float arrays
 
@@ -72,7 +71,9 @@ def train(
     rate: Callable[[jax.Array], jax.Array],
     stride: int = 1,
 ) -> Fit:
-    """`steps` optimiser steps, each on a fresh batch, what `draw` gives and `loss` takes. `rate` maps updates done so far to the learning rate.
+    """`steps` optimiser steps, each on a fresh batch, whatever `draw` gives and `loss` takes.
+
+    `rate` maps updates done so far to the learning rate.
 
     `steps` may be traced, but must not depend on what is batched by `vmap`: the loop would then run to the longest.
     A GPU asks the host before every pass of a loop of traced length and is idle meanwhile: with a `stride` it asks
