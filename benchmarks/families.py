@@ -70,10 +70,13 @@ def main() -> None:
     parser.add_argument("--trials", type=int)
     parser.add_argument("--horizon", type=int)
     parser.add_argument("--seconds", type=float, help="give a cell up after so many")
+    parser.add_argument("--processes", type=int, default=1, help="cells at the same time; 1 where seconds matter")
+    parser.add_argument("--twins", action="store_true", help="greedy twins and UCB of every family, too")
     parser.add_argument("--out", type=Path, default=Path("results-families"))
     asked = parser.parse_args()
     mode = MODES[asked.mode]
-    names = playable(asked.policies.split(",") if asked.policies else [*REFERENCES, *RULES, *since_2018(), *mode.more])
+    everything = [*REFERENCES, *mode.more, *since_2018(asked.twins), *RULES]
+    names = playable(asked.policies.split(",") if asked.policies else everything)
     data = Path(os.environ.setdefault("SHOWDOWN_DATA", str(ROOT / "shared" / "data")))
     tables = {name: f"table[path={data}/tables/{name}.dat.gz,label=-1,name={name}]" for name in ("satimage", "magic")}
     problems = asked.problems.split(",") if asked.problems else [name.format(**tables) for name in mode.problems]
@@ -81,16 +84,18 @@ def main() -> None:
     command += ["--problems", ",".join(problems), "--trials", str(asked.trials or mode.trials)]
     command += ["--horizon", str(asked.horizon or mode.horizon), "--out", str(asked.out / asked.mode)]
     command += ["--cell-seconds", str(asked.seconds)] if asked.seconds else []
+    command += ["--processes", str(asked.processes)] if asked.processes > 1 else []
     subprocess.run(command, check=False, stdout=subprocess.DEVNULL)  # a cell that fails is told below
     show(asked.out / asked.mode, mode.against)
 
 
-def since_2018() -> list[str]:
+def since_2018(twins: bool) -> list[str]:
     """Presets of methods whose reference is of a later year."""
     from showdown.policies import policies
 
     years = {name: re.search(r"\b(?:19|20)\d\d\b", policies.get(name).reference) for name in policies.names()}
-    return [name for name, year in years.items() if year and int(year.group()) > 2018]
+    found = [name for name, year in years.items() if year and int(year.group()) > 2018]
+    return found if twins else [name for name in found if not name.endswith(("-Greedy", "-UCB"))]
 
 
 def playable(names: list[str]) -> list[str]:
