@@ -83,7 +83,7 @@ class RichLastLayer(ValueThompson):
     )
     noise: Literal["recent", "belief"] = param("recent", "its variance: mean of recent squared errors, or as believed")
     rows: int = param(
-        512, "N: contexts of the regression of gradients on features", at_least(1), integers(64, 1024), small=8
+        256, "N: contexts of the regression of gradients on features", at_least(1), integers(64, 1024), small=8
     )
     ridge: float = param(1e-3, "of that regression, in units of the mean squared feature", positive, log(1e-6, 0.1))
 

@@ -51,13 +51,19 @@ def signals(network: Network, inputs: jax.Array) -> tuple[list[jax.Array], list[
 def hidden_kernel(network: Network, inputs: jax.Array) -> jax.Array:
     """K_a, (outputs, rows, rows): inner products of gradients of each output to all weights below the last layer."""
     total: jax.Array | float = 0.0
-    for seen, back in zip(*signals(network, inputs), strict=True):
-        product, shift, scale = (
-            jnp.einsum("nau,mau->anm", part, part, precision="highest")
-            for part in (back.product, back.shift, back.scale)
-        )
-        total += jnp.einsum("ni,mi->nm", seen, seen, precision="highest") * product + shift + scale
+    for layer, seen, back in zip(network[:-1], *signals(network, inputs), strict=True):
+        of_weights = jnp.einsum("ni,mi->nm", seen, seen, precision="highest")
+        if layer.scale is None:  # the signal to the shift is that to the products
+            total += (of_weights + 1) * _products(back.product)
+        else:
+            total += of_weights * _products(back.product)
+            total += _products(jnp.concatenate([back.shift, back.scale], axis=-1))
     return jnp.asarray(total)
+
+
+def _products(signal: jax.Array) -> jax.Array:
+    """Inner products of the signals of all pairs of rows, (outputs, rows, rows)."""
+    return jnp.einsum("nau,mau->anm", signal, signal, precision="highest")
 
 
 def last_layer_prior(kernel: jax.Array, features: jax.Array, strength: jax.Array | float, ridge: float) -> jax.Array:
