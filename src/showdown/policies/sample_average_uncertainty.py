@@ -96,9 +96,10 @@ class SampleAverageUncertainty(ValueThompson):
     def update(
         self, key: jax.Array, state: SAUState, situation: Situation, action: jax.Array, reward: jax.Array
     ) -> SAUState:
-        error = (reward - self.predicted(state, situation.inputs)[action]) ** 2
+        state = state._replace(features=self.features.observe(state.features, situation.inputs, reward))
+        error = (reward - self.predicted(state, situation.inputs)[action]) ** 2  # in the unit that is known by now
         return SAUState(
-            self.features.observe(state.features, situation.inputs, reward),
+            state.features,
             state.pulls.at[action].add(1.0),
             state.errors.at[action].add(error),
             state.square + reward**2,
