@@ -26,7 +26,10 @@ from showdown.recommendation.successive_halving import ROUNDS, SuccessiveHalving
 from showdown.report.page.answer import write_answer
 
 # Linear models are the cheapest and hard to beat on many tables; networks are worth it where the answer is not linear.
-USUAL = ("LinFullPost", "LinGreedy", "NeuralLinear", "EpsGreedyRMS", "Council", "Council-fast")
+USUAL = (
+    *("LinFullPost", "LinGreedy", "LinIDS", "Evidence-Linear"),
+    *("NeuralLinear", "EpsGreedyRMS", "Council", "Council-fast"),
+)
 
 
 def candidates(names: list[str] | None = None) -> list[str]:
