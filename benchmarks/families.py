@@ -58,7 +58,7 @@ MODES = {
         "zero-one",
     ),
     "wheel": Mode(WHEELS, 20_000, 50, "later-wheels"),
-    "speed": Mode(("statlog",), 5000, 50),
+    "speed": Mode(("statlog",), 2000, 50),
 }
 
 
