@@ -82,6 +82,17 @@ def test_a_problem_behind_a_feedback_has_the_same_trials():
     check_problem(shortened(late))
 
 
+def test_zero_one_rewards_name_the_best_action_of_the_same_trials():
+    whole, changed = problems.get("wheel-0.5"), problems.get("wheel-0.5/zero-one")
+    assert problem_identity(changed) == problem_identity(whole)
+    for step in range(5):
+        before, after = (
+            each.round(jnp.int32(step), each.begin(jax.random.key(3), ()), ()) for each in (whole, changed)
+        )
+        assert np.asarray(after.rewards).tolist() == (np.arange(5) == int(jnp.argmax(before.means))).tolist()
+        assert np.asarray(after.context) * np.linalg.norm(before.context) == pytest.approx(np.asarray(before.context))
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [("wheel-0.5/soon", "there are: delay, random-delay, batched"), ("wheel-0.5/delay[steps=0]", "at least 1")],
