@@ -65,7 +65,7 @@ class IndexedNetwork(NetworkPolicy):
     )
     learned_scale: float = param(1.0, "p: factor of the learned part: how fast it learns", positive, log(0.1, 10))
     target_noise: float = param(
-        0.1, "c: deviation of perturbed targets, in root mean square rewards", non_negative, log(0.003, 3)
+        0.1, "c: deviation of perturbed targets, in root mean square rewards", non_negative, linear(0, 1)
     )
     doubt_layers: tuple[int, ...] = param((), "hidden layers of the epinet; none makes Ensemble++", sizes, small=(3,))
     index_samples: int = param(5, "indices drawn for a batch of the epinet", between(1, 1000), integers(1, 16), small=2)

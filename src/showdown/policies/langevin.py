@@ -56,7 +56,7 @@ class Langevin(NetworkPolicy, Greedy):
     prior_precision: float = param(0.1, "w: of the weights, times τ", non_negative, log(1e-3, 10))
     preconditioning: float = param(1.0, "power of 1 / root mean squared gradient; 0: none", non_negative, linear(0, 1))
     cooling: float = param(0.0, "1: noise falls by another √N, as in the released code", non_negative, linear(0, 1))
-    feel_good: float = param(0.0, "λ: weight of the largest value in the loss", non_negative, log(1e-3, 1))
+    feel_good: float = param(0.0, "λ: weight of the largest value in the loss", non_negative, linear(0, 1))
     feel_good_cap: float = param(1.0, "b: values above it are not rewarded, in root mean square rewards", positive)
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> LangevinState:

@@ -83,7 +83,7 @@ class LowRankFilter(ValueThompson):
     last_variance: float = param(1.0, "prior variance of the last layer's weights", positive, log(1e-3, 100))
     drift: float = param(1e-4, "q: variance that every weight gains in a step", non_negative, log(1e-7, 1e-2))
     noise_floor: float = param(1e-4, "least variance of noise, in mean squared rewards", positive, log(1e-5, 1))
-    noise_share: float = param(1.0, "share of the mean squared error that is noise", non_negative, linear(0, 1))
+    noise_share: float = param(0.1, "share of the mean squared error that is noise", non_negative, linear(0, 1))
     draw_noise: float = param(0.0, "share of the noise in draws of values", non_negative, linear(0, 1))
     exploration: float = param(1.0, "deviation of draws, in those of the belief", non_negative, linear(0, 2))
 

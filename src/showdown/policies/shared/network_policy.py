@@ -29,8 +29,8 @@ from showdown.protocol.situation import Situation
 from showdown.protocol.work import Work
 
 CHUNK = 256  # rows of history whose scale is summed at once
-PLAIN = DropoutFeatures(  # as most papers train: no layer norm, no dropout, no decay, no average of weights
-    layer_norm=False, keep_probability=1.0, early_training=0.0, averaging=0.0, weight_decay=0.0
+PLAIN = DropoutFeatures(  # as most papers train: no layer norm, no dropout, hardly any decay, no average of weights
+    layer_norm=False, keep_probability=1.0, early_training=0.0, averaging=0.0, weight_decay=1e-3
 )
 
 
