@@ -57,7 +57,9 @@ class Langevin(NetworkPolicy, Greedy):
     preconditioning: float = param(1.0, "power of 1 / root mean squared gradient; 0: none", non_negative, linear(0, 1))
     cooling: float = param(0.0, "1: noise falls by another √N, as in the released code", non_negative, linear(0, 1))
     feel_good: float = param(0.0, "λ: weight of the largest value in the loss", non_negative, linear(0, 1))
-    feel_good_cap: float = param(1.0, "b: values above it are not rewarded, in root mean square rewards", positive)
+    feel_good_cap: float = param(
+        1.0, "b: values above it are not rewarded, in root mean square rewards", positive, linear(0.1, 3)
+    )
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> LangevinState:
         start = self.features.begin(self.features.new_network(key, spec))

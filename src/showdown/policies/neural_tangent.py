@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal, NamedTuple
 
 import jax
@@ -68,13 +69,9 @@ def signals(parameters: Network, inputs: jax.Array) -> tuple[jax.Array, Signals]
                 values = jax.nn.relu(values)
         return values, (values, seen)
 
-    none = [Layer(jnp.zeros_like(each.bias), *map(_zeros, each[1:])) for each in parameters]
+    none = [jax.tree.map(jnp.zeros_like, each._replace(weights=each.bias)) for each in parameters]
     slopes, (outputs, seen) = jax.jacrev(run, has_aux=True)(none)
     return outputs, Signals(seen, slopes)
-
-
-def _zeros(leaf: jax.Array | None) -> jax.Array | None:
-    return None if leaf is None else jnp.zeros_like(leaf)
 
 
 def weighted_squares(found: Signals, counts: Network) -> jax.Array:
@@ -82,7 +79,7 @@ def weighted_squares(found: Signals, counts: Network) -> jax.Array:
     total = jnp.float32(0.0)
     for inputs, slopes, count in zip(found.inputs, found.slopes, counts, strict=True):
         total += slopes.weights**2 @ ((inputs**2) @ (1 / count.weights)) + slopes.bias**2 @ (1 / count.bias)
-        if count.scale is not None:
+        if slopes.scale is not None and count.scale is not None:
             total += slopes.scale**2 @ (1 / count.scale)
     return total
 
@@ -184,17 +181,13 @@ class NeuralTangent(NetworkPolicy, ValueThompson):
             _, found = jax.vmap(lambda inputs: self.signals(state, inputs))(history.at(at).inputs)
             chosen = jax.nn.one_hot(history.owners[at], history.spec.num_outputs) * known[:, None]
 
-            def of_played(slopes: jax.Array) -> jax.Array:  # (rows, outputs, units) -> (rows, units)
-                return jnp.einsum("ro,rou->ru", chosen, slopes**2)
-
-            return tuple(
-                Layer(
-                    count.weights + (seen**2).T @ of_played(slopes.weights),
-                    count.bias + of_played(slopes.bias).sum(axis=0),
-                    None if count.scale is None else count.scale + of_played(slopes.scale).sum(axis=0),
-                )
-                for seen, slopes, count in zip(found.inputs, found.slopes, counts, strict=True)
+            of_played = partial(jnp.einsum, "ro,rou->ru", chosen)  # (rows, outputs, units) -> (rows, units)
+            played = [jax.tree.map(lambda leaf: of_played(leaf**2), each) for each in found.slopes]
+            sums = tuple(
+                jax.tree.map(lambda leaf: leaf.sum(axis=0), each)._replace(weights=(seen**2).T @ each.weights)
+                for seen, each in zip(found.inputs, played, strict=True)
             )
+            return jax.tree.map(jnp.add, counts, sums)
 
         return jax.lax.fori_loop(0, (history.count + CHUNK - 1) // CHUNK, add, self._no_counts(state.counts))
 
