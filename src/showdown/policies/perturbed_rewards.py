@@ -22,6 +22,7 @@ from typing import Literal, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from showdown.beliefs.dropout_features import DropoutFeatures
 from showdown.beliefs.network_features import Drawn, NetworkState, network_inputs
 from showdown.config import config, log, non_negative, param
 from showdown.policies.registry import policies
@@ -92,7 +93,8 @@ class PerturbedRewards(NetworkPolicy, Greedy):
 
 
 _published = replace(PLAIN, hidden_layers=(100,))
+_last = replace(DropoutFeatures(), averaging=0.0)  # an average over trainings would average their noise away
 policies.add("NPR", WarmUp(inner=PerturbedRewards(features=_published)))
-policies.add("NPR-Net", WarmUp(inner=PerturbedRewards(), pulls=1), base="NPR")
+policies.add("NPR-Net", WarmUp(inner=PerturbedRewards(features=_last), pulls=1), base="NPR")
 policies.add("EVILL", WarmUp(inner=PerturbedRewards(features=_published, perturb="loss")), base="NPR")
-policies.add("EVILL-Net", WarmUp(inner=PerturbedRewards(perturb="loss"), pulls=1), base="NPR")
+policies.add("EVILL-Net", WarmUp(inner=PerturbedRewards(features=_last, perturb="loss"), pulls=1), base="NPR")
