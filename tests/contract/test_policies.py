@@ -79,7 +79,7 @@ def learners() -> list[str]:
     for name in policies.names():
         policy = policies.get(name)
         fields = all_fields(policy)
-        trains = "refit_every" in fields
+        trains = "refit_every" in fields or "hidden_layers" in fields
         first.setdefault((type(core(policy)), fields.get("hidden_layers") == ()) if trains else (name,), name)
     return [name for name in first.values() if name != "Uniform"]
 
@@ -103,7 +103,9 @@ def test_learners_beat_uniform_on_a_toy(name, script):
 def networks_with_a_step_size() -> list[str]:
     """Not the linear models of `step_cap`: their gradients always vary, and the step that allows is never capped."""
     fields = {name: all_fields(policies.get(name)) for name in learners()}
-    networks = [name for name in fields if "hidden_layers" in fields[name]]
+    networks = [
+        name for name in fields if "hidden_layers" in fields[name] and {"learning_rate", "step_cap"} & {*fields[name]}
+    ]
     return [name for name in networks if "step_cap" not in fields[name] or fields[name]["hidden_layers"] != ()]
 
 

@@ -9,9 +9,9 @@ import pytest
 from scipy import optimize, special, stats
 
 from showdown.policies import policies
-from showdown.policies.bootstrap import Bootstrap, own_steps
 from showdown.policies.greedy_network import GreedyNetwork
 from showdown.policies.parameter_noise import ParameterNoise, perturb, predict_perturbed, softmax_divergence
+from showdown.policies.shared.bootstrapped import Bootstrap, own_steps
 from showdown.policies.wrappers import EpsilonGreedy
 from showdown.posteriors import gradient_noise, network
 from showdown.protocol.problem import ProblemSpec

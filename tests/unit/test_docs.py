@@ -28,7 +28,7 @@ def test_every_command_and_option_is_in_the_reference():
 
 
 def names_in(*pages: Path) -> set[str]:
-    return set(re.findall(r"[A-Za-z0-9][\w@.\-]*", "\n".join(page.read_text() for page in pages)))
+    return set(re.findall(r"[A-Za-z0-9][\w@.+\-]*", "\n".join(page.read_text() for page in pages)))
 
 
 def built_in(registry) -> list[str]:

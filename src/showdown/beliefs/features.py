@@ -79,15 +79,16 @@ class ContextScale(NamedTuple):
     def observe(self, context: jax.Array) -> ContextScale:
         """The first context sets the scale, so that not even the first steps depend on the unit."""
         square = jnp.mean(context**2)
-        used = jnp.where(self.seen == 0, _root_or_one(square), self.used)
+        used = jnp.where(self.seen == 0, root_or_one(square), self.used)
         return ContextScale(self.squares + square, self.seen + 1, used)
 
     def refit(self) -> ContextScale:
-        mean = _root_or_one(self.squares / jnp.maximum(self.seen, 1.0))
+        mean = root_or_one(self.squares / jnp.maximum(self.seen, 1.0))
         return self._replace(used=jnp.where(self.seen <= SCALE_FROZEN_AFTER, mean, self.used))
 
 
-def _root_or_one(square: jax.Array) -> jax.Array:
+def root_or_one(square: jax.Array) -> jax.Array:
+    """The root, or 1 where it is 0."""
     return jnp.where(square > 0, jnp.sqrt(square), 1.0)
 
 

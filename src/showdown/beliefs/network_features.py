@@ -71,7 +71,7 @@ class NetworkFeatures(Features):
     """[last hidden layer / √width, context / (scale·√context_dim), 1]."""
 
     hidden_layers: tuple[int, ...] = param((100, 100), "units of each hidden layer", sizes, small=(4,))
-    layer_norm: bool = param(True, "normalise the units of each hidden layer")
+    layer_norm: bool = param(True, "normalise the units of each hidden layer", small=True)
     refit_every: int = param(20, "contexts between trainings, at first", at_least(1), integers(10, 100), small=6)
     batch_size: int = param(256, "examples per update", at_least(1), integers(32, 512), small=8)
     learning_rate: float = param(1e-3, "of Adam, constant", positive, log(1e-4, 1e-2))

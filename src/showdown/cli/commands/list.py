@@ -24,6 +24,13 @@ FAMILIES = {  # whose names are not plain words
     "rich_last_layer": "Rich Bayesian last layer",
     "evidence": "Evidence-tuned last layer",
     "sample_average_uncertainty": "Sample average uncertainty (SAU)",
+    "ensemble_plus": "Ensemble+: prior functions",
+    "ensemble_plus_network": "Ensemble+: prior functions",
+    "neural_tangent": "Neural tangent (NeuralTS, NeuralUCB)",
+    "low_rank_filter": "Low-rank filter (HiLoFi, LRKF)",
+    "indexed_network": "One network with an index (Ensemble++, epinet)",
+    "perturbed_rewards": "Perturbed rewards (NPR, EVILL)",
+    "langevin": "Langevin walk (LMC-TS)",
 }
 NO_YEAR = 9999
 NARROWEST, WIDEST = 60, 120  # letters of a line
