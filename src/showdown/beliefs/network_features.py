@@ -1,9 +1,12 @@
 """The last layer of a small network, beside the context itself and a constant.
 
-The network learns to predict the rewards of all actions, in units of their root mean square, by Adam with decoupled
-weight decay: one update for each context seen, on batches drawn from all of history. Its inputs are the scaled context
-and a constant, so that layer norm keeps the length of a context. It is trained often at first and less often later:
-after every `refit_every` contexts up to 1,000, after five times as many up to 4,000, then after ten times as many.
+The network learns to predict the rewards of all actions, in units of their root mean square, by Adam: one update for
+each context seen, on batches drawn from all of history. Its inputs are the scaled context and a constant, so that layer
+norm keeps the length of a context. It is trained often at first and less often later: after every `refit_every`
+contexts up to 1,000, after five times as many up to 4,000, then after ten times as many.
+
+`TrainedFeatures` is what all networks whose last layer is a design share; `NetworkFeatures` are those of the first
+edition of Council.
 
 Cost per refit: `refit_every` (times 1, 5 or 10) updates of 6·batch_size·weights operations.
 """
@@ -51,41 +54,53 @@ class NetworkState(NamedTuple):
     squares: jax.Array  # () sum of squared rewards
 
 
-@config
-class NetworkFeatures(Features):
-    """[last hidden layer / √width, context / (scale·√context_dim), 1]."""
+class TrainedFeatures(Features):
+    """The last layer of one network or several, beside the scaled context and a constant."""
 
-    hidden_layers: tuple[int, ...] = param((100, 100), "units of each hidden layer", sizes, small=(4,))
-    layer_norm: bool = param(True, "normalise the units of each hidden layer")
-    refit_every: int = param(20, "contexts between trainings, at first", at_least(1), integers(10, 100), small=6)
-    batch_size: int = param(256, "examples per update", at_least(1), integers(32, 512), small=8)
-    learning_rate: float = param(1e-3, "of Adam, constant", positive, log(1e-4, 1e-2))
-    weight_decay: float = param(
-        0.03, "weights shrink by learning_rate times this per update", non_negative, log(1e-3, 1.0)
-    )
-    averaging: float = param(
-        0.9, "weight of the last average in the average of weights after each training", probability, linear(0.0, 0.95)
-    )
-    feature_precision: Precision = param("highest", "of features and Gram matrices: highest is full float32")
-    training_precision: Precision = param("default", "of training: default is TF32 on a GPU")
+    hidden_layers: tuple[int, ...]
+    layer_norm: bool
+    batch_size: int
+    learning_rate: float
+    averaging: float
+    feature_precision: Precision
+    training_precision: Precision
+
+    networks: int = 1  # side by side; their last layers are one design
+
+    @property
+    def width(self) -> int:
+        """How many numbers of a design are learned."""
+        return self.networks * self.hidden_layers[-1]
 
     def dim(self, spec: ProblemSpec) -> int:
-        return self.hidden_layers[-1] + spec.input_dim + 1
+        return self.width + spec.input_dim + 1
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> NetworkState:
-        start = he_network(
-            key, network.layer_sizes(spec.input_dim + 1, self.hidden_layers, spec.num_outputs), self.layer_norm
-        )
+        start = self.untrained(key, network.layer_sizes(spec.input_dim + 1, self.hidden_layers, spec.num_outputs))
         return NetworkState(training.begin(start, self._direction()), start, ContextScale.start(), jnp.float32(0.0))
+
+    def untrained(self, key: jax.Array, layers: list[tuple[int, int]]) -> Network:
+        """The network before training, with layers of these sizes."""
+        return he_network(key, layers, self.layer_norm)
+
+    def last_layer(self, parameters: Network, inputs: jax.Array) -> jax.Array:
+        """What the network makes of its inputs, (…, width)."""
+        return network.features(parameters, inputs)
+
+    def error(
+        self, key: jax.Array, parameters: Network, inputs: jax.Array, batch: Batch, targets: jax.Array
+    ) -> jax.Array:
+        """What training makes small, ()."""
+        return training.mean_squared_error(batch.played(network.predict(parameters, inputs)), targets)
 
     def design(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
         plain = scaled_design(state.contexts, inputs)
         with precision_scope(self.feature_precision):
-            features = network.features(state.averaged, _inputs(plain))
+            features = self.last_layer(state.averaged, _inputs(plain))
         return jnp.concatenate([features / jnp.sqrt(jnp.float32(features.shape[-1])), plain], axis=-1)
 
     def learned(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
-        return self.design(state, inputs)[..., : self.hidden_layers[-1]]
+        return self.design(state, inputs)[..., : self.width]
 
     def observe(self, state: NetworkState, inputs: jax.Array, reward: jax.Array) -> NetworkState:
         return state._replace(contexts=state.contexts.observe(inputs), squares=state.squares + reward**2)
@@ -104,18 +119,14 @@ class NetworkFeatures(Features):
         """How many updates a training after `count` contexts makes, ()."""
         return self.refit_every * self._times(count)
 
-    def predict(self, key: jax.Array, parameters: Network, inputs: jax.Array) -> jax.Array:
-        """What the network in training says of rewards, (…, num_outputs)."""
-        return network.predict(parameters, inputs)
-
     def refit(self, key: jax.Array, state: NetworkState, history: History) -> NetworkState:
         scale = state.contexts.refit()
         unit = jnp.sqrt(state.squares / jnp.maximum(state.contexts.seen, 1.0))
         unit = jnp.where(unit > 0, unit, 1.0)
 
         def loss(key: jax.Array, parameters: Network, batch: Batch) -> jax.Array:
-            predicted = self.predict(key, parameters, _inputs(scaled_design(scale, batch.inputs)))
-            return training.mean_squared_error(batch.played(predicted), batch.rewards / unit)
+            inputs = _inputs(scaled_design(scale, batch.inputs))
+            return self.error(key, parameters, inputs, batch, batch.rewards / unit)
 
         with precision_scope(self.training_precision):
             fit = training.train(
@@ -139,6 +150,7 @@ class NetworkFeatures(Features):
             layers=self.hidden_layers,
             training_steps=self.training_steps(horizon),
             batch_size=self.batch_size,
+            networks=self.networks,
             trainings=trainings,
             posteriors=posteriors,
         )
@@ -146,6 +158,28 @@ class NetworkFeatures(Features):
     def training_steps(self, horizon: int) -> int:
         """The updates of a trial."""
         return horizon // self.refit_every * self.refit_every
+
+    def _direction(self) -> optax.GradientTransformation:
+        return optax.scale_by_adam()
+
+
+@config
+class NetworkFeatures(TrainedFeatures):
+    """[last hidden layer / √width, context / (scale·√context_dim), 1]."""
+
+    hidden_layers: tuple[int, ...] = param((100, 100), "units of each hidden layer", sizes, small=(4,))
+    layer_norm: bool = param(True, "normalise the units of each hidden layer")
+    refit_every: int = param(20, "contexts between trainings, at first", at_least(1), integers(10, 100), small=6)
+    batch_size: int = param(256, "examples per update", at_least(1), integers(32, 512), small=8)
+    learning_rate: float = param(1e-3, "of Adam, constant", positive, log(1e-4, 1e-2))
+    weight_decay: float = param(
+        0.03, "weights shrink by learning_rate times this per update", non_negative, log(1e-3, 1.0)
+    )
+    averaging: float = param(
+        0.9, "weight of the last average in the average of weights after each training", probability, linear(0.0, 0.95)
+    )
+    feature_precision: Precision = param("highest", "of features and Gram matrices: highest is full float32")
+    training_precision: Precision = param("default", "of training: default is TF32 on a GPU")
 
     def _direction(self) -> optax.GradientTransformation:
         return optax.chain(optax.scale_by_adam(), optax.add_decayed_weights(self.weight_decay))

@@ -107,7 +107,7 @@ for _name, _policy in (
 
 for _name, _policy in (
     ("Tempered", BeliefSampling(features=ScaledContexts(), belief=TemperedLinear(prior_precision=0.01))),
-    ("TemperedNetwork", BeliefSampling(features=DropoutFeatures(), belief=TemperedLinear(prior_precision=0.1))),
+    ("TemperedNetwork", BeliefSampling(features=DropoutFeatures(), belief=TemperedLinear(prior_precision=0.05))),
     ("NeuralLinear-Dropout", BeliefSampling(features=DropoutFeatures(), belief=StudentLinear(compensated=False))),
 ):
-    policies.add(_name, WarmUp(inner=_policy, pulls=1))
+    policies.add(_name, WarmUp(inner=_policy))
