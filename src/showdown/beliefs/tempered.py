@@ -3,10 +3,11 @@
 Let M² be the mean squared reward over all actions so far. For an action with n rewards, residual sum e and design x
 with v = xᵀΣx, a value is Student-t around xᵀμ with 2 + n degrees of freedom and
 
-    noise = (c·M² + τ·e/2) / (1 + n/2),   spread² = noise·v + (f·M·g^(1+n))².
+    noise = (c·M² + t·e/2) / (1 + n/2),   t = τ + (1 − τ)·k / (k + n),   spread² = noise·v + (f·M·g^(1+n))².
 
-- c is the prior noise in units of M². τ < 1 tempers the noise that residuals show. Much of it is not noise that
-  exploring could average out (a wrong model, a noisy label), and Thompson sampling pays for it at every step.
+- c is the prior noise in units of M². t tempers the noise that residuals show: hardly for the first k rewards of an
+  action, down to τ later. Much of that noise is not what exploring could average out (a wrong model, a noisy label),
+  and Thompson sampling pays for it at every step; but no action must be given up for the bad luck of its first rewards.
 - The last term is doubt that no regression has: that an action may yet pay something never seen. f is its size in units
   of M, and g = (mean reward)² / (mean squared reward) of that action, one for an action that has always paid the same.
   Taken to the power 1 + n it is near zero as soon as rewards have varied. Without it, a problem whose actions all look
@@ -30,7 +31,7 @@ from showdown.posteriors import regression
 
 @config
 class TemperedLinear(ScaleFree):
-    """Student-t values whose priors are in units of the root mean square reward, with tempered noise."""
+    """Student-t values whose priors are in units of the root mean square reward, tempered as rewards come in."""
 
     noise_shape = 1.0
 
@@ -41,7 +42,10 @@ class TemperedLinear(ScaleFree):
         0.03, "c: prior noise variance, in units of the mean squared reward", positive, log(1e-3, 1)
     )
     tempering: float = param(
-        0.1, "τ: part of the residual variance that counts as noise", non_negative, linear(0.0, 1.0)
+        0.1, "τ: part of the residual variance that counts as noise, in the end", non_negative, linear(0.0, 1.0)
+    )
+    tempering_pulls: float = param(
+        5.0, "k: pulls of an action until half of the tempering is reached", non_negative, linear(0.0, 30.0)
     )
     doubt: float = param(
         0.2, "f: doubt about actions that never varied, in root mean square rewards", non_negative, linear(0.0, 1.0)
@@ -50,7 +54,8 @@ class TemperedLinear(ScaleFree):
     def values(self, state: ScaleFreeState, design: jax.Array) -> Values:
         square, rows = mean_square(state), jnp.maximum(state.rows, 1.0)
         shape = self.noise_shape + state.rows / 2
-        noise = (self.noise_shape * self.noise_level * square + self.tempering * state.residuals / 2) / shape
+        tempered = self.tempering + (1 - self.tempering) * self.tempering_pulls / (self.tempering_pulls + rows)
+        noise = (self.noise_shape * self.noise_level * square + tempered * state.residuals / 2) / shape
         level = state.rewards**2 / (rows * state.squares + LEAST_SQUARE * square)
         level = jnp.minimum(level, 1.0)  # rounding must not grow with the power
         doubt = self.doubt**2 * square * level ** (2 * (1 + state.rows))
