@@ -18,6 +18,7 @@ from showdown.beliefs.scale_free import ScaleFreeLinear
 from showdown.beliefs.tempered import TemperedLinear
 from showdown.policies.shared.refit_beliefs import inverse_roots
 from showdown.policies.shared.value_thompson import duel
+from showdown.posteriors import network
 from showdown.posteriors.moments import Moments
 from showdown.protocol.keys import named_key
 from showdown.protocol.problem import ProblemSpec
@@ -172,7 +173,10 @@ def test_the_contest_weighs_errors_by_their_place_and_is_drawn_by_its_law():
     apart = errors - errors.mean(axis=1, keepdims=True)
     weight = np.arange(1, 51) / 50
     np.testing.assert_allclose(contest.sums, weight @ apart, rtol=1e-4)
-    np.testing.assert_allclose(contest.squares, weight**2 @ apart**2, rtol=1e-4)
+    np.testing.assert_allclose(contest.deviation, np.sqrt(weight**2 @ apart**2), rtol=1e-4)
+    large = Contest.start(2).observe(jnp.array([1e25, 3e25]))  # of rewards of about 5e12: their fourth power overflows
+    np.testing.assert_allclose(large.deviation, [1e25, 1e25], rtol=1e-5)
+    assert large.law(0.7)[0] > 0.5
     keys = jax.random.split(named_key(0, "contest"), 4000)
     drawn = jax.vmap(contest.draw, in_axes=(0, None))(keys, 0.7)
     law = contest.law(0.7)
@@ -188,6 +192,19 @@ def test_training_is_harder_at_first():
     updates = [int(features.updates(jnp.int32(count))) for count in (20, 500, 1000, 4000, 100_000)]
     assert updates == [78, 50, 40, 133, 203]
     assert int(DropoutFeatures(early_training=0.0).updates(jnp.int32(4000))) == 100
+
+
+def test_networks_side_by_side_make_one_design_and_start_apart():
+    features = DropoutFeatures(networks=2, hidden_layers=(4,))
+    spec = ProblemSpec(context_dim=3, num_actions=2)
+    state = features.init(named_key(0, "features"), spec)
+    design = features.design(state, jnp.ones((5, 3)))
+    assert design.shape == (5, features.dim(spec)) == (5, 2 * 4 + 3 + 1)
+    first, second = (jax.tree.map(lambda leaf, at=at: leaf[at], state.averaged) for at in (0, 1))
+    inputs = jnp.ones(4)  # contexts of ones are scaled to ones; the constant
+    alone = [network.features(each, inputs) / np.sqrt(8) for each in (first, second)]
+    np.testing.assert_allclose(design[0, :8], np.concatenate(alone), rtol=1e-5)
+    assert np.abs(alone[0] - alone[1]).max() > 0.01
 
 
 def test_factorising_several_stacks_at_once_is_factorising_each():

@@ -26,7 +26,7 @@ class Contest(NamedTuple):
     """What the choice between members rests on."""
 
     sums: jax.Array  # (members,) weighted sum of d
-    squares: jax.Array  # (members,) sum of its squares, with squared weights
+    deviation: jax.Array  # (members,) √Σd² with the same weights; its square would overflow for rewards above 4e9
     seen: jax.Array  # () rewards so far
 
     @classmethod
@@ -36,13 +36,20 @@ class Contest(NamedTuple):
     def observe(self, errors: jax.Array) -> Contest:
         """After one more reward; `errors` are the squared errors of all members, (members,)."""
         keep, apart = self.seen / (self.seen + 1), errors - errors.mean()
-        return Contest(keep * self.sums + apart, keep**2 * self.squares + apart**2, self.seen + 1)
+        return Contest(keep * self.sums + apart, hypotenuse(keep * self.deviation, apart), self.seen + 1)
 
     def draw(self, key: jax.Array, spread: jax.Array | float) -> jax.Array:
         """The member to follow, ()."""
-        return jnp.argmin(self.sums + spread * jnp.sqrt(self.squares) * jax.random.normal(key, self.sums.shape))
+        return jnp.argmin(self.sums + spread * self.deviation * jax.random.normal(key, self.sums.shape))
 
     def law(self, spread: jax.Array | float) -> jax.Array:
         """The probability that `draw` gives each member, (members,)."""
-        deviation = spread * jnp.sqrt(self.squares)
+        deviation = spread * self.deviation
         return largest(-self.sums, deviation, jnp.full_like(deviation, jnp.inf), jnp.ones(deviation.shape, bool))
+
+
+def hypotenuse(one: jax.Array, other: jax.Array) -> jax.Array:
+    """√(one² + other²) without the squares, which may overflow."""
+    larger = jnp.maximum(jnp.abs(one), jnp.abs(other))
+    unit = jnp.where(larger > 0, larger, 1.0)
+    return unit * jnp.sqrt((one / unit) ** 2 + (other / unit) ** 2)

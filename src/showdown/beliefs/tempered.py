@@ -39,7 +39,7 @@ class TemperedLinear(ScaleFree):
         0.01, "λ: coefficients ~ N(0, noise·I/λ), per unit of mean squared design", positive, log(1e-3, 10)
     )
     noise_level: float = param(
-        0.01, "c: prior noise variance, in units of the mean squared reward", positive, log(1e-3, 1)
+        0.03, "c: prior noise variance, in units of the mean squared reward", positive, log(1e-3, 1)
     )
     tempering: float = param(
         0.1, "τ: part of the residual variance that counts as noise, in the end", non_negative, linear(0.0, 1.0)

@@ -24,7 +24,7 @@ import jax
 
 from showdown.basics.errors import UsageError
 from showdown.beliefs.belief import Belief, BeliefState, LinearBelief, Values
-from showdown.beliefs.dropout_features import DropoutFeatures
+from showdown.beliefs.dropout_features import DropoutFeatures, DropoutNetworks
 from showdown.beliefs.evidence import EvidenceLinear
 from showdown.beliefs.features import Features, FeatureState, ScaledContexts
 from showdown.beliefs.linear import StudentLinear
@@ -115,10 +115,10 @@ for _name, _policy in (
 
 for _name, _policy in (
     ("Tempered", BeliefSampling(features=ScaledContexts(), belief=TemperedLinear(prior_precision=0.01))),
-    ("TemperedNetwork", BeliefSampling(features=DropoutFeatures(), belief=TemperedLinear(prior_precision=0.1))),
-    ("NeuralLinear-Dropout", BeliefSampling(features=DropoutFeatures(), belief=StudentLinear(compensated=False))),
+    ("TemperedNetwork", BeliefSampling(features=DropoutNetworks(), belief=TemperedLinear(prior_precision=0.05))),
+    ("NeuralLinear-Dropout", BeliefSampling(features=DropoutNetworks(), belief=StudentLinear(compensated=False))),
 ):
-    policies.add(_name, WarmUp(inner=_policy, pulls=1))
+    policies.add(_name, WarmUp(inner=_policy))
 
 _policy = BeliefSampling(features=RMSFeatures(), belief=EvidenceLinear())
 policies.add("Evidence", WarmUp(inner=_policy))
@@ -127,6 +127,6 @@ policies.add("Evidence-UCB", WarmUp(inner=UCB(inner=_policy)), base="Evidence")
 for _suffix, _features in (("Net", DropoutFeatures()), ("Linear", ScaledContexts())):
     policies.add(
         f"Evidence-{_suffix}",
-        WarmUp(inner=BeliefSampling(features=_features, belief=EvidenceLinear()), pulls=1),
+        WarmUp(inner=BeliefSampling(features=_features, belief=EvidenceLinear())),
         base="Evidence",
     )

@@ -27,24 +27,18 @@ import jax.numpy as jnp
 
 from showdown.beliefs.belief import BeliefState
 from showdown.beliefs.best_predictor import Contest
-from showdown.beliefs.dropout_features import DropoutFeatures
+from showdown.beliefs.dropout_features import DropoutNetworks
 from showdown.beliefs.features import Features, FeatureState
 from showdown.beliefs.tempered import TemperedLinear
 from showdown.config import config, linear, non_negative, param
 from showdown.policies.registry import policies
-from showdown.policies.shared.member import Member, check_members, views_of
-from showdown.policies.shared.refit_beliefs import View, refit
+from showdown.policies.shared.members import DOUBLINGS, Member, Members
 from showdown.policies.wrappers import WarmUp
 from showdown.posteriors.probability_of_best import MOST, largest
 from showdown.posteriors.regression import student_t
-from showdown.protocol.history import History
 from showdown.protocol.keys import role_key
-from showdown.protocol.policy import Policy
 from showdown.protocol.problem import ProblemSpec
 from showdown.protocol.situation import Situation
-from showdown.protocol.work import Work
-
-DOUBLINGS = 20  # parts of the timeline: part b holds the steps from 2^b to 2^(b+1) − 1, the last one all that follow
 
 
 class Timeline(NamedTuple):
@@ -63,14 +57,14 @@ class CouncilState(NamedTuple):
 
 
 @config
-class PredictorCouncil(Policy):
+class PredictorCouncil(Members):
     """Several beliefs over one history; the one that has predicted rewards better decides, by Thompson sampling."""
 
-    features: Features = param(DropoutFeatures(), "what members see of a context")
+    features: Features = param(DropoutNetworks(), "what members see of a context")
     members: tuple[Member, ...] = param(
         (
             Member(name="linear", sees="context", belief=TemperedLinear(prior_precision=0.01)),
-            Member(name="network", sees="all", belief=TemperedLinear(prior_precision=0.1)),
+            Member(name="network", sees="all", belief=TemperedLinear(prior_precision=0.05)),
         ),
         "who is asked",
     )
@@ -78,34 +72,19 @@ class PredictorCouncil(Policy):
         0.7, "of the draw between members, in deviations; 0 follows the best one", non_negative, linear(0.0, 2.0)
     )
 
-    sees_action_features = True  # beside the context; one set of coefficients then serves all actions
-
-    @property
-    def refit_every(self) -> int:
-        return self.features.refit_every
-
-    def check(self) -> None:
-        super().check()
-        check_members(self.members)
-
     def init(self, key: jax.Array, spec: ProblemSpec) -> CouncilState:
         members = len(self.members)
-        return CouncilState(
-            features=self.features.init(key, spec),
-            beliefs=tuple(view.belief.init(spec.num_outputs, view.width) for view in self._views(spec)),
-            contest=Contest.start(members),
-            timeline=Timeline(jnp.zeros((DOUBLINGS, members)), jnp.zeros((DOUBLINGS, members)), jnp.zeros(DOUBLINGS)),
-        )
+        timeline = Timeline(jnp.zeros((DOUBLINGS, members)), jnp.zeros((DOUBLINGS, members)), jnp.zeros(DOUBLINGS))
+        return CouncilState(*self.begin(key, spec), Contest.start(members), timeline)
 
     def act(self, key: jax.Array, state: CouncilState, situation: Situation) -> jax.Array:
         """The best of one draw of every action's value by the member that decides; the others are not asked."""
         member = state.contest.draw(role_key(key, "member"), self.spread)
-        design, draws_key = self.features.design(state.features, situation.inputs), role_key(key, "draws")
-        views = zip(self._views(situation.spec), state.beliefs, strict=True)
+        draws_key, seen = role_key(key, "draws"), self.seen(state, situation.spec, situation.inputs)
         if situation.features is not None:  # all actions share coefficients, so a member draws them once
-            draws = [partial(view.belief.draw, draws_key, belief, view.of(design)) for view, belief in views]
+            draws = [partial(belief.draw, draws_key, held, design) for belief, held, design in seen]
             return situation.best(jax.lax.switch(member, draws))
-        opinions = [partial(view.belief.values, belief, view.of(design)) for view, belief in views]
+        opinions = [partial(belief.values, held, design) for belief, held, design in seen]
         values = jax.lax.switch(member, opinions)
         return situation.best(values.mean + values.spread * student_t(draws_key, values.freedom))
 
@@ -113,39 +92,25 @@ class PredictorCouncil(Policy):
         """Each member's law, weighed by the probability that it decides."""
         if situation.num_actions > MOST or situation.features is not None:
             return None
-        design = self.features.design(state.features, situation.inputs)
-        views = zip(self._views(situation.spec), state.beliefs, strict=True)
-        laws = [largest(*view.belief.values(belief, view.of(design)).law, situation.mask) for view, belief in views]
+        laws = [largest(*values.law, situation.mask) for values in self.values(state, situation)]
         return jnp.sum(state.contest.law(self.spread)[:, None] * jnp.stack(laws), axis=0)
 
     def update(
         self, key: jax.Array, state: CouncilState, situation: Situation, action: jax.Array, reward: jax.Array
     ) -> CouncilState:
         inputs, owner = situation.inputs_of(action), situation.spec.owner(action)
-        features = self.features.observe(state.features, inputs, reward)
-        design = self.features.design(features, inputs)
-        pairs = list(zip(self._views(situation.spec), state.beliefs, strict=True))
-        predicted = jnp.stack([view.belief.values(belief, view.of(design)).mean[owner] for view, belief in pairs])
+        state = state._replace(features=self.features.observe(state.features, inputs, reward))
+        seen = self.seen(state, situation.spec, inputs)
+        predicted = jnp.stack([belief.values(held, design).mean[owner] for belief, held, design in seen])
         errors = (predicted - reward) ** 2
         # `act` cannot keep its draw, so a second one from the same law stands for it in the timeline
         member = state.contest.draw(key, self.spread)
         return CouncilState(
-            features=features,
-            beliefs=tuple(view.belief.observe(belief, view.of(design), owner, reward)[0] for view, belief in pairs),
+            features=state.features,
+            beliefs=tuple(belief.observe(held, design, owner, reward)[0] for belief, held, design in seen),
             contest=state.contest.observe(errors),
             timeline=_continued(state.timeline, state.contest.seen, member, errors, reward),
         )
-
-    def learned_features(self, state: CouncilState, inputs: jax.Array) -> jax.Array | None:
-        return self.features.learned(state.features, inputs)
-
-    def refit(self, key: jax.Array, state: CouncilState, history: History) -> CouncilState:
-        views = self._views(history.spec)
-        features, beliefs = refit(self.features, views, key, state.features, state.beliefs, history)
-        return state._replace(features=features, beliefs=beliefs)
-
-    def work(self, spec: ProblemSpec, horizon: int) -> Work:
-        return self.features.work(spec, horizon, posteriors=len(self.members))
 
     def diagnostics(self, state: CouncilState) -> dict[str, jax.Array]:
         """Each member's share of decisions, and its squared error as a part of the mean squared reward."""
@@ -156,9 +121,6 @@ class PredictorCouncil(Policy):
         return {f"share of {name}": shares[:, number] for number, name in named} | {
             f"error of {name}": parts[:, number] for number, name in named
         }
-
-    def _views(self, spec: ProblemSpec) -> list[View]:
-        return views_of(self.members, self.features, spec)
 
 
 def _continued(
@@ -173,7 +135,7 @@ def _continued(
     )
 
 
-FAST = DropoutFeatures(hidden_layers=(64, 64), batch_size=64, learning_rate=2e-3)
+FAST = DropoutNetworks(hidden_layers=(32, 32), batch_size=64, learning_rate=2e-3)
 
-policies.add("Council", WarmUp(inner=PredictorCouncil(), pulls=1))
-policies.add("Council-fast", WarmUp(inner=PredictorCouncil(features=FAST), pulls=1), base="Council")
+policies.add("Council", WarmUp(inner=PredictorCouncil()))
+policies.add("Council-fast", WarmUp(inner=PredictorCouncil(features=FAST)), base="Council")

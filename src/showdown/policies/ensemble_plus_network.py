@@ -105,4 +105,4 @@ class EnsembleNetwork(NetworkPolicy):
         return one._replace(steps=one.steps * self.num_networks, operations=one.operations * self.num_networks)
 
 
-policies.add("Ensemble+-Net", WarmUp(inner=EnsembleNetwork(), pulls=1), base="Ensemble+")
+policies.add("Ensemble+-Net", WarmUp(inner=EnsembleNetwork()), base="Ensemble+")

@@ -152,9 +152,11 @@ policies.add(
     "Ensemble++",
     WarmUp(inner=IndexedNetwork(features=_published, prior_scale=0.2, learned_scale=0.1, target_noise=0.01)),
 )
-policies.add("Ensemble++-Net", WarmUp(inner=IndexedNetwork(), pulls=1), base="Ensemble++")
+policies.add("Ensemble++-Net", WarmUp(inner=IndexedNetwork()), base="Ensemble++")
 policies.add(
     "Epinet-Net",
-    WarmUp(inner=IndexedNetwork(doubt_layers=(15, 15), prior_scale=0.3, target_noise=0.0), pulls=1),
+    WarmUp(
+        inner=IndexedNetwork(doubt_layers=(15, 15), prior_scale=0.3, target_noise=0.0),
+    ),
     base="Ensemble++",
 )

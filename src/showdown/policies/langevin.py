@@ -131,6 +131,6 @@ _code = Langevin(
     cooling=1.0,
 )
 policies.add("LMC-TS", WarmUp(inner=_code))
-policies.add("LMC-TS-Net", WarmUp(inner=Langevin(), pulls=1), base="LMC-TS")
+policies.add("LMC-TS-Net", WarmUp(inner=Langevin()), base="LMC-TS")
 policies.add("FG-LMC-TS", WarmUp(inner=replace(_code, feel_good=0.1)), base="LMC-TS")
-policies.add("FG-LMC-TS-Net", WarmUp(inner=Langevin(feel_good=0.1), pulls=1), base="LMC-TS")
+policies.add("FG-LMC-TS-Net", WarmUp(inner=Langevin(feel_good=0.1)), base="LMC-TS")

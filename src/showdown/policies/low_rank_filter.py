@@ -247,6 +247,6 @@ _code = LowRankFilter(
     draw_noise=1.0,
 )  # fmt: skip
 policies.add("HiLoFi", WarmUp(inner=_code))
-policies.add("HiLoFi-Net", WarmUp(inner=LowRankFilter(), pulls=1), base="HiLoFi")
+policies.add("HiLoFi-Net", WarmUp(inner=LowRankFilter()), base="HiLoFi")
 policies.add("LRKF", WarmUp(inner=replace(_code, last_layer="low-rank")), base="HiLoFi")
-policies.add("LRKF-Net", WarmUp(inner=LowRankFilter(last_layer="low-rank"), pulls=1), base="HiLoFi")
+policies.add("LRKF-Net", WarmUp(inner=LowRankFilter(last_layer="low-rank")), base="HiLoFi")

@@ -95,6 +95,6 @@ class PerturbedRewards(NetworkPolicy, Greedy):
 _published = replace(PLAIN, hidden_layers=(100,))
 _last = replace(DropoutFeatures(), averaging=0.0)  # an average over trainings would average their noise away
 policies.add("NPR", WarmUp(inner=PerturbedRewards(features=_published)))
-policies.add("NPR-Net", WarmUp(inner=PerturbedRewards(features=_last), pulls=1), base="NPR")
+policies.add("NPR-Net", WarmUp(inner=PerturbedRewards(features=_last)), base="NPR")
 policies.add("EVILL", WarmUp(inner=PerturbedRewards(features=_published, perturb="loss")), base="NPR")
-policies.add("EVILL-Net", WarmUp(inner=PerturbedRewards(features=_last, perturb="loss"), pulls=1), base="NPR")
+policies.add("EVILL-Net", WarmUp(inner=PerturbedRewards(features=_last, perturb="loss")), base="NPR")

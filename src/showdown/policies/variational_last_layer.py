@@ -202,6 +202,4 @@ policies.add("VBLL", WarmUp(inner=_vbll))
 policies.add("VBLL-Continual", WarmUp(inner=replace(_vbll, continual=True)), base="VBLL")
 policies.add("VBLL-Greedy", WarmUp(inner=BestMean(inner=_vbll)), base="VBLL")
 policies.add("VBLL-UCB", WarmUp(inner=UCB(inner=_vbll)), base="VBLL")
-policies.add(
-    "VBLL-Net", WarmUp(inner=VariationalLastLayer(features=DropoutFeatures(), continual=True), pulls=1), base="VBLL"
-)
+policies.add("VBLL-Net", WarmUp(inner=VariationalLastLayer(features=DropoutFeatures(), continual=True)), base="VBLL")

@@ -68,8 +68,11 @@ def network_work(
     weights = sum(math.prod(pair) for pair in itertools.pairwise(sizes))
     operations: float = training_steps * networks * draws * 6 * batch_size * weights
     if posteriors:
-        width = (spec.input_dim, *layers)[-1]
-        operations += trainings * horizon / 2 * (2 * weights + 2 * width**2) + horizon * 4 * spec.num_actions * width**2
+        width = networks * (spec.input_dim, *layers)[-1]
+        operations += (
+            trainings * horizon / 2 * (2 * networks * weights + 2 * width**2)
+            + horizon * 4 * spec.num_actions * width**2
+        )
     return Work("network", float(training_steps * networks), float(operations), posteriors)
 
 
