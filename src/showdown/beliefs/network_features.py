@@ -1,19 +1,17 @@
 """The last layer of a small network, beside the context itself and a constant.
 
-The network learns to predict the rewards of all actions, in units of their root mean square, by Adam: one update for
-each context seen, on batches drawn from all of history. Its inputs are the scaled context and a constant, so that layer
-norm keeps the length of a context. It is trained often at first and less often later: after every `refit_every`
-contexts up to 1,000, after five times as many up to 4,000, then after ten times as many.
-
-`TrainedFeatures` is what all networks whose last layer is a design share; `NetworkFeatures` are those of the first
-edition of Council.
+The network learns to predict the rewards of all actions, in units of their root mean square, by Adam with decoupled
+weight decay: one update for each context seen, on batches drawn from all of history. Its inputs are the scaled context
+and a constant, so that layer norm keeps the length of a context. It is trained often at first and less often later:
+after every `refit_every` contexts up to 1,000, after five times as many up to 4,000, then after ten times as many.
 
 Cost per refit: `refit_every` (times 1, 5 or 10) updates of 6·batch_size·weights operations.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -49,58 +47,76 @@ STRIDE = 20  # training steps between two looks at the end of the loop; divides 
 
 class NetworkState(NamedTuple):
     fit: Fit
-    averaged: Network  # what features are computed with
+    averaged: Any  # what features are computed with: a Network, or whatever else a policy trains with the same recipe
     contexts: ContextScale
     squares: jax.Array  # () sum of squared rewards
 
-
-class TrainedFeatures(Features):
-    """The last layer of one network or several, beside the scaled context and a constant."""
-
-    hidden_layers: tuple[int, ...]
-    layer_norm: bool
-    batch_size: int
-    learning_rate: float
-    averaging: float
-    feature_precision: Precision
-    training_precision: Precision
-
-    networks: int = 1  # side by side; their last layers are one design
-
     @property
-    def width(self) -> int:
-        """How many numbers of a design are learned."""
-        return self.networks * self.hidden_layers[-1]
+    def unit(self) -> jax.Array:
+        """The root mean square of the rewards seen, in which the network predicts; 1 where they are all 0, ()."""
+        unit = jnp.sqrt(self.squares / jnp.maximum(self.contexts.seen, 1.0))
+        return jnp.where(unit > 0, unit, 1.0)
+
+
+class Drawn(NamedTuple):
+    """A mini-batch as the network sees it."""
+
+    rows: jax.Array  # (size,) of history
+    inputs: jax.Array  # (size, input_dim + 1) scaled, with a constant
+    batch: Batch  # its rewards are in units of their root mean square
+
+
+@config
+class NetworkFeatures(Features):
+    """[last hidden layer / √width, context / (scale·√context_dim), 1]."""
+
+    hidden_layers: tuple[int, ...] = param((100, 100), "units of each hidden layer", sizes, small=(4,))
+    layer_norm: bool = param(True, "normalise the units of each hidden layer")
+    refit_every: int = param(20, "contexts between trainings, at first", at_least(1), integers(10, 100), small=6)
+    batch_size: int = param(256, "examples per update", at_least(1), integers(32, 512), small=8)
+    learning_rate: float = param(1e-3, "of Adam, constant", positive, log(1e-4, 1e-2))
+    weight_decay: float = param(
+        0.03, "weights shrink by learning_rate times this per update", non_negative, log(1e-3, 1.0)
+    )
+    averaging: float = param(
+        0.9, "weight of the last average in the average of weights after each training", probability, linear(0.0, 0.95)
+    )
+    feature_precision: Precision = param("highest", "of features and Gram matrices: highest is full float32")
+    training_precision: Precision = param("default", "of training: default is TF32 on a GPU")
 
     def dim(self, spec: ProblemSpec) -> int:
-        return self.width + spec.input_dim + 1
+        return self.hidden_layers[-1] + spec.input_dim + 1
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> NetworkState:
-        start = self.untrained(key, network.layer_sizes(spec.input_dim + 1, self.hidden_layers, spec.num_outputs))
-        return NetworkState(training.begin(start, self._direction()), start, ContextScale.start(), jnp.float32(0.0))
+        return self.begin(self.new_network(key, spec))
 
-    def untrained(self, key: jax.Array, layers: list[tuple[int, int]]) -> Network:
-        """The network before training, with layers of these sizes."""
-        return he_network(key, layers, self.layer_norm)
+    def begin(self, parameters: Any) -> NetworkState:
+        """The state before anything was seen, of whatever is to be trained."""
+        return NetworkState(
+            training.begin(parameters, self._direction()), parameters, ContextScale.start(), jnp.float32(0.0)
+        )
 
-    def last_layer(self, parameters: Network, inputs: jax.Array) -> jax.Array:
-        """What the network makes of its inputs, (…, width)."""
-        return network.features(parameters, inputs)
-
-    def error(
-        self, key: jax.Array, parameters: Network, inputs: jax.Array, batch: Batch, targets: jax.Array
-    ) -> jax.Array:
-        """What training makes small, ()."""
-        return training.mean_squared_error(batch.played(network.predict(parameters, inputs)), targets)
+    def new_network(self, key: jax.Array, spec: ProblemSpec) -> Network:
+        """Untrained weights."""
+        sizes = network.layer_sizes(spec.input_dim + 1, self.hidden_layers, spec.num_outputs)
+        return he_network(key, sizes, self.layer_norm)
 
     def design(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
         plain = scaled_design(state.contexts, inputs)
         with precision_scope(self.feature_precision):
-            features = self.last_layer(state.averaged, _inputs(plain))
+            features = network.features(state.averaged, _inputs(plain))
         return jnp.concatenate([features / jnp.sqrt(jnp.float32(features.shape[-1])), plain], axis=-1)
 
     def learned(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
-        return self.design(state, inputs)[..., : self.width]
+        return self.design(state, inputs)[..., : self.hidden_layers[-1]]
+
+    def predicted(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
+        """What the network itself says of rewards, (…, num_outputs)."""
+        return state.unit * network.predict(state.averaged, network_inputs(state.contexts, inputs))
+
+    def tangents(self, state: NetworkState, inputs: jax.Array) -> tuple[Network, jax.Array, float]:
+        """The network, what it sees of inputs, and what its units are multiplied by in a design."""
+        return state.averaged, network_inputs(state.contexts, inputs), self.hidden_layers[-1] ** -0.5
 
     def observe(self, state: NetworkState, inputs: jax.Array, reward: jax.Array) -> NetworkState:
         return state._replace(contexts=state.contexts.observe(inputs), squares=state.squares + reward**2)
@@ -119,21 +135,38 @@ class TrainedFeatures(Features):
         """How many updates a training after `count` contexts makes, ()."""
         return self.refit_every * self._times(count)
 
-    def refit(self, key: jax.Array, state: NetworkState, history: History) -> NetworkState:
-        scale = state.contexts.refit()
-        unit = jnp.sqrt(state.squares / jnp.maximum(state.contexts.seen, 1.0))
-        unit = jnp.where(unit > 0, unit, 1.0)
+    def predict(self, key: jax.Array, parameters: Network, inputs: jax.Array) -> jax.Array:
+        """What the network in training says of rewards, (…, num_outputs)."""
+        return network.predict(parameters, inputs)
 
-        def loss(key: jax.Array, parameters: Network, batch: Batch) -> jax.Array:
-            inputs = _inputs(scaled_design(scale, batch.inputs))
-            return self.error(key, parameters, inputs, batch, batch.rewards / unit)
+    def refit(self, key: jax.Array, state: NetworkState, history: History) -> NetworkState:
+        def loss(key: jax.Array, parameters: Network, drawn: Drawn) -> jax.Array:
+            predicted = self.predict(key, parameters, drawn.inputs)
+            return training.mean_squared_error(drawn.batch.played(predicted), drawn.batch.rewards)
+
+        return self.trained(key, state, history, loss)
+
+    def trained(
+        self,
+        key: jax.Array,
+        state: NetworkState,
+        history: History,
+        loss: Callable[[jax.Array, Any, Drawn], jax.Array],
+    ) -> NetworkState:
+        """The state after one training that minimises `loss`, a function of a key, the parameters and a mini-batch."""
+        scale, unit = state.contexts.refit(), state.unit
+
+        def draw(key: jax.Array) -> Drawn:
+            rows = jax.random.randint(key, (self.batch_size,), 0, jnp.maximum(history.count, 1))
+            batch = history.at(rows)
+            return Drawn(rows, network_inputs(scale, batch.inputs), batch._replace(rewards=batch.rewards / unit))
 
         with precision_scope(self.training_precision):
             fit = training.train(
                 role_key(key, "train"),
                 state.fit,
                 self.updates(history.count),
-                draw=lambda key: history.sample(key, self.batch_size),
+                draw=draw,
                 loss=loss,
                 direction=self._direction(),
                 rate=lambda updates: jnp.asarray(self.learning_rate, jnp.float32),
@@ -150,7 +183,6 @@ class TrainedFeatures(Features):
             layers=self.hidden_layers,
             training_steps=self.training_steps(horizon),
             batch_size=self.batch_size,
-            networks=self.networks,
             trainings=trainings,
             posteriors=posteriors,
         )
@@ -160,29 +192,12 @@ class TrainedFeatures(Features):
         return horizon // self.refit_every * self.refit_every
 
     def _direction(self) -> optax.GradientTransformation:
-        return optax.scale_by_adam()
-
-
-@config
-class NetworkFeatures(TrainedFeatures):
-    """[last hidden layer / √width, context / (scale·√context_dim), 1]."""
-
-    hidden_layers: tuple[int, ...] = param((100, 100), "units of each hidden layer", sizes, small=(4,))
-    layer_norm: bool = param(True, "normalise the units of each hidden layer")
-    refit_every: int = param(20, "contexts between trainings, at first", at_least(1), integers(10, 100), small=6)
-    batch_size: int = param(256, "examples per update", at_least(1), integers(32, 512), small=8)
-    learning_rate: float = param(1e-3, "of Adam, constant", positive, log(1e-4, 1e-2))
-    weight_decay: float = param(
-        0.03, "weights shrink by learning_rate times this per update", non_negative, log(1e-3, 1.0)
-    )
-    averaging: float = param(
-        0.9, "weight of the last average in the average of weights after each training", probability, linear(0.0, 0.95)
-    )
-    feature_precision: Precision = param("highest", "of features and Gram matrices: highest is full float32")
-    training_precision: Precision = param("default", "of training: default is TF32 on a GPU")
-
-    def _direction(self) -> optax.GradientTransformation:
         return optax.chain(optax.scale_by_adam(), optax.add_decayed_weights(self.weight_decay))
+
+
+def network_inputs(scale: ContextScale, inputs: jax.Array) -> jax.Array:
+    """What the network sees of inputs (…, input_dim): (…, input_dim + 1)."""
+    return _inputs(scaled_design(scale, inputs))
 
 
 def _inputs(plain: jax.Array) -> jax.Array:

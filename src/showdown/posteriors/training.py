@@ -14,8 +14,6 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from showdown.protocol.history import Batch
-
 Precision = Literal["default", "highest"]
 Parameters = Any  # a PyTree of float arrays
 
@@ -67,13 +65,15 @@ def train(
     fit: Fit,
     steps: jax.Array | int,
     *,
-    draw: Callable[[jax.Array], Batch],
-    loss: Callable[[jax.Array, Parameters, Batch], jax.Array],
+    draw: Callable[[jax.Array], Any],
+    loss: Callable[[jax.Array, Parameters, Any], jax.Array],
     direction: optax.GradientTransformation,
     rate: Callable[[jax.Array], jax.Array],
     stride: int = 1,
 ) -> Fit:
-    """`steps` optimiser steps, each on a fresh batch. `rate` maps updates done so far to the learning rate.
+    """`steps` optimiser steps, each on a fresh batch, whatever `draw` gives and `loss` takes.
+
+    `rate` maps updates done so far to the learning rate.
 
     `steps` may be traced, but must not depend on what is batched by `vmap`: the loop would then run to the longest.
     A GPU asks the host before every pass of a loop of traced length and is idle meanwhile: with a `stride` it asks
