@@ -15,6 +15,7 @@ from showdown.beliefs.features import ContextScale, PlainContexts, ScaledContext
 from showdown.beliefs.linear import GaussianLinear, StudentLinear
 from showdown.beliefs.network_features import NetworkFeatures
 from showdown.beliefs.scale_free import ScaleFreeLinear
+from showdown.beliefs.side_by_side import SideBySide
 from showdown.beliefs.tempered import TemperedLinear
 from showdown.policies.shared.refit_beliefs import inverse_roots
 from showdown.policies.shared.value_thompson import duel
@@ -195,7 +196,7 @@ def test_training_is_harder_at_first():
 
 
 def test_networks_side_by_side_make_one_design_and_start_apart():
-    features = DropoutFeatures(networks=2, hidden_layers=(4,))
+    features = SideBySide(networks=2, hidden_layers=(4,))
     spec = ProblemSpec(context_dim=3, num_actions=2)
     state = features.init(named_key(0, "features"), spec)
     design = features.design(state, jnp.ones((5, 3)))

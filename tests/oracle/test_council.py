@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from showdown.basics.errors import UsageError
-from showdown.beliefs.dropout_features import DropoutFeatures
 from showdown.beliefs.scale_free import ScaleFreeLinear
+from showdown.beliefs.side_by_side import SideBySide
 from showdown.config import config, from_json, param, to_json
 from showdown.play.simulate import simulate
 from showdown.policies import policies
 from showdown.policies.council import PredictorCouncil
 from showdown.policies.first_council import Council
 from showdown.policies.linear import LinearUnknownNoise
-from showdown.policies.shared.member import Member
+from showdown.policies.shared.members import Member
 from showdown.policies.uniform import Uniform
 from showdown.policies.wrappers import Duel, WarmUp
 from showdown.protocol.keys import role_key
@@ -55,7 +55,7 @@ class Units(Problem):
 
 
 def small(**fields) -> PredictorCouncil:
-    return PredictorCouncil(features=DropoutFeatures(hidden_layers=(8, 8), batch_size=16), **fields)
+    return PredictorCouncil(features=SideBySide(hidden_layers=(8, 8), batch_size=16), **fields)
 
 
 @pytest.fixture

@@ -1,13 +1,8 @@
-"""The last layer of a network that is trained with dropout, or of several, beside the context itself and a constant.
+"""The last layer of a network that is trained with dropout, beside the context itself and a constant.
 
 Differences from `NetworkFeatures`: hidden units are dropped at random while the network trains (features are computed
-with all of them), so that it does not fit the noise of a small table; weights do not decay; and the network is trained
-harder while there is little data: a training after n contexts has 1 + `early_training`·h / (h + n) updates per context,
-with h = 500.
-
-`DropoutNetworks` is what Council sees: two such networks. They start apart and drop other units, so they learn other
-features of the same contexts. Where contexts are unlike those that were judged they differ, and a belief about both is
-less sure there than about one network of twice the width, which costs more to train.
+with all of them), so that it does not fit the noise of a small table; and it is trained harder while there is little
+data: a training after n contexts has 1 + `early_training`·h / (h + n) updates per context, with h = 500.
 
 Dropout: Srivastava et al., "Dropout: A Simple Way to Prevent Neural Networks from Overfitting", JMLR 2014.
 """
@@ -15,17 +10,14 @@ Dropout: Srivastava et al., "Dropout: A Simple Way to Prevent Neural Networks fr
 from __future__ import annotations
 
 import math
-from typing import NoReturn
 
 import jax
 import jax.numpy as jnp
 
-from showdown.basics.errors import UsageError
-from showdown.beliefs.network_features import Drawn, NetworkFeatures, NetworkState, network_inputs
+from showdown.beliefs.network_features import NetworkFeatures
 from showdown.config import at_least, config, integers, linear, log, non_negative, param, positive_probability
 from showdown.posteriors import network
 from showdown.posteriors.network import Network
-from showdown.protocol.problem import ProblemSpec
 
 EARLY = 500.0  # contexts after which half of the additional updates are left
 
@@ -53,33 +45,3 @@ class DropoutFeatures(NetworkFeatures):
 
     def predict(self, key: jax.Array, parameters: Network, inputs: jax.Array) -> jax.Array:
         return network.predict_with_dropout(key, parameters, inputs, self.keep_probability)
-
-
-@config
-class DropoutNetworks(DropoutFeatures):
-    """[last hidden layers / √width, context / (scale·√context_dim), 1], with the width of all networks together."""
-
-    networks: int = param(2, "networks side by side", at_least(1), integers(1, 4))
-
-    def new_network(self, key: jax.Array, spec: ProblemSpec) -> Network:
-        """Untrained weights of all networks, which are a leading axis of every array."""
-        start = super().new_network
-        return jax.vmap(lambda key: start(key, spec))(jax.random.split(key, self.networks))
-
-    def last_layer(self, parameters: Network, inputs: jax.Array) -> jax.Array:
-        each = jax.vmap(network.features, in_axes=(0, None), out_axes=-2)(parameters, inputs)  # (…, networks, units)
-        return each.reshape(*each.shape[:-2], self.width)
-
-    def error(self, key: jax.Array, parameters: Network, drawn: Drawn) -> jax.Array:
-        """The sum over networks, so that each is trained as it would be alone."""
-        of_one = super().error
-        keys = jax.random.split(key, self.networks)
-        return jax.vmap(lambda key, parameters: of_one(key, parameters, drawn))(keys, parameters).sum()
-
-    def predicted(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
-        """What the networks say of rewards on average, (…, num_outputs)."""
-        seen = network_inputs(state.contexts, inputs)
-        return state.unit * jax.vmap(network.predict, in_axes=(0, None))(state.averaged, seen).mean(axis=0)
-
-    def tangents(self, state: NetworkState, inputs: jax.Array) -> NoReturn:
-        raise UsageError("tangents are those of one network: use DropoutFeatures, which is one of Council's two")

@@ -84,15 +84,8 @@ class NetworkFeatures(Features):
     feature_precision: Precision = param("highest", "of features and Gram matrices: highest is full float32")
     training_precision: Precision = param("default", "of training: default is TF32 on a GPU")
 
-    networks = 1  # side by side; their last layers are one design
-
-    @property
-    def width(self) -> int:
-        """How many numbers of a design are learned."""
-        return self.networks * self.hidden_layers[-1]
-
     def dim(self, spec: ProblemSpec) -> int:
-        return self.width + spec.input_dim + 1
+        return self.hidden_layers[-1] + spec.input_dim + 1
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> NetworkState:
         return self.begin(self.new_network(key, spec))
@@ -111,15 +104,11 @@ class NetworkFeatures(Features):
     def design(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
         plain = scaled_design(state.contexts, inputs)
         with precision_scope(self.feature_precision):
-            features = self.last_layer(state.averaged, _inputs(plain))
+            features = network.features(state.averaged, _inputs(plain))
         return jnp.concatenate([features / jnp.sqrt(jnp.float32(features.shape[-1])), plain], axis=-1)
 
-    def last_layer(self, parameters: Any, inputs: jax.Array) -> jax.Array:
-        """What the network makes of its inputs, (…, width)."""
-        return network.features(parameters, inputs)
-
     def learned(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
-        return self.design(state, inputs)[..., : self.width]
+        return self.design(state, inputs)[..., : self.hidden_layers[-1]]
 
     def predicted(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
         """What the network itself says of rewards, (…, num_outputs)."""
@@ -151,12 +140,11 @@ class NetworkFeatures(Features):
         return network.predict(parameters, inputs)
 
     def refit(self, key: jax.Array, state: NetworkState, history: History) -> NetworkState:
-        return self.trained(key, state, history, self.error)
+        def loss(key: jax.Array, parameters: Network, drawn: Drawn) -> jax.Array:
+            predicted = self.predict(key, parameters, drawn.inputs)
+            return training.mean_squared_error(drawn.batch.played(predicted), drawn.batch.rewards)
 
-    def error(self, key: jax.Array, parameters: Any, drawn: Drawn) -> jax.Array:
-        """What training minimises on one mini-batch, ()."""
-        predicted = self.predict(key, parameters, drawn.inputs)
-        return training.mean_squared_error(drawn.batch.played(predicted), drawn.batch.rewards)
+        return self.trained(key, state, history, loss)
 
     def trained(
         self,
@@ -195,7 +183,6 @@ class NetworkFeatures(Features):
             layers=self.hidden_layers,
             training_steps=self.training_steps(horizon),
             batch_size=self.batch_size,
-            networks=self.networks,
             trainings=trainings,
             posteriors=posteriors,
         )

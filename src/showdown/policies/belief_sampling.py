@@ -24,12 +24,13 @@ import jax
 
 from showdown.basics.errors import UsageError
 from showdown.beliefs.belief import Belief, BeliefState, LinearBelief, Values
-from showdown.beliefs.dropout_features import DropoutFeatures, DropoutNetworks
+from showdown.beliefs.dropout_features import DropoutFeatures
 from showdown.beliefs.evidence import EvidenceLinear
 from showdown.beliefs.features import Features, FeatureState, ScaledContexts
 from showdown.beliefs.linear import StudentLinear
 from showdown.beliefs.network_features import NetworkFeatures
 from showdown.beliefs.scale_free import ScaleFreeLinear
+from showdown.beliefs.side_by_side import SideBySide
 from showdown.beliefs.tempered import TemperedLinear
 from showdown.config import config, param, required
 from showdown.policies.registry import policies
@@ -115,8 +116,8 @@ for _name, _policy in (
 
 for _name, _policy in (
     ("Tempered", BeliefSampling(features=ScaledContexts(), belief=TemperedLinear(prior_precision=0.01))),
-    ("TemperedNetwork", BeliefSampling(features=DropoutNetworks(), belief=TemperedLinear(prior_precision=0.05))),
-    ("NeuralLinear-Dropout", BeliefSampling(features=DropoutNetworks(), belief=StudentLinear(compensated=False))),
+    ("TemperedNetwork", BeliefSampling(features=SideBySide(), belief=TemperedLinear(prior_precision=0.05))),
+    ("NeuralLinear-Dropout", BeliefSampling(features=SideBySide(), belief=StudentLinear(compensated=False))),
 ):
     policies.add(_name, WarmUp(inner=_policy))
 

@@ -27,8 +27,8 @@ import jax.numpy as jnp
 
 from showdown.beliefs.belief import BeliefState
 from showdown.beliefs.best_predictor import Contest
-from showdown.beliefs.dropout_features import DropoutNetworks
 from showdown.beliefs.features import Features, FeatureState
+from showdown.beliefs.side_by_side import SideBySide
 from showdown.beliefs.tempered import TemperedLinear
 from showdown.config import config, linear, non_negative, param
 from showdown.policies.registry import policies
@@ -60,7 +60,7 @@ class CouncilState(NamedTuple):
 class PredictorCouncil(Members):
     """Several beliefs over one history; the one that has predicted rewards better decides, by Thompson sampling."""
 
-    features: Features = param(DropoutNetworks(), "what members see of a context")
+    features: Features = param(SideBySide(), "what members see of a context")
     members: tuple[Member, ...] = param(
         (
             Member(name="linear", sees="context", belief=TemperedLinear(prior_precision=0.01)),
@@ -135,7 +135,7 @@ def _continued(
     )
 
 
-FAST = DropoutNetworks(hidden_layers=(32, 32), batch_size=64, learning_rate=2e-3)
+FAST = SideBySide(hidden_layers=(32, 32), batch_size=64, learning_rate=2e-3)
 
 policies.add("Council", WarmUp(inner=PredictorCouncil()))
 policies.add("Council-fast", WarmUp(inner=PredictorCouncil(features=FAST)), base="Council")
