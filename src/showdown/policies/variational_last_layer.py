@@ -82,7 +82,7 @@ class VariationalLastLayer(ValueThompson):
     continual: bool = param(False, "absorb every reward between trainings")
 
     @property
-    def refit_every(self) -> int:  # type: ignore[override]
+    def refit_every(self) -> int:
         return self.features.refit_every
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> VBLLState:
