@@ -37,8 +37,8 @@ def named_by_file(chosen: Mapping[str, Problem], stored: Mapping[str, set[Shape]
         for spelled, value in tables.items():
             if names[spelled] == name:
                 names[spelled] = f"{name}:{value.digest[:4]}"
-    for spelled, value in chosen.items():
-        inside = core(value)
+    for spelled, problem in chosen.items():
+        inside = core(problem)
         if spelled not in tables and isinstance(inside, Table):  # a table that is played in another way
             names[spelled] = "/".join([inside.called, *split_at_slashes(spelled)[1:]])
     return names

@@ -60,7 +60,7 @@ class BeliefSampling(ValueThompson):
     sees_action_features = True  # beside the context; one set of coefficients then serves all actions
 
     @property
-    def reference(self) -> str:  # type: ignore[override]
+    def reference(self) -> str:
         return self.belief.reference
 
     @property

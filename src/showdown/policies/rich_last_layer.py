@@ -88,7 +88,7 @@ class RichLastLayer(ValueThompson):
     ridge: float = param(1e-3, "of that regression, in units of the mean squared feature", positive, log(1e-6, 0.1))
 
     @property
-    def refit_every(self) -> int:  # type: ignore[override]
+    def refit_every(self) -> int:
         return self.features.refit_every
 
     def check(self) -> None:
@@ -159,7 +159,8 @@ class RichLastLayer(ValueThompson):
         if self.noise == "belief":
             return values
         factor = self._factor(state, values)
-        return values._replace(spread=values.spread * factor, noise=values.noise * factor**2)
+        noise = None if values.noise is None else values.noise * factor**2
+        return values._replace(spread=values.spread * factor, noise=noise)
 
     def _factor(self, state: RichState, values: Values) -> jax.Array:
         """The deviation of recent errors in units of the deviation of noise that is believed, (num_actions,)."""

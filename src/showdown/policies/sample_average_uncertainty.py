@@ -68,7 +68,7 @@ class SampleAverageUncertainty(ValueThompson):
     )
 
     @property
-    def refit_every(self) -> int:  # type: ignore[override]
+    def refit_every(self) -> int:
         return self.features.refit_every
 
     def check(self) -> None:

@@ -77,12 +77,12 @@ class VariationalLastLayer(ValueThompson):
     )
     noise_rate: float = param(0.01, "κ: of the prior on the noise", positive, log(1e-4, 1))
     head_rate: float = param(
-        10.0, "learning rate of the last layer, in units of the network's; 1 as released", positive, log(1, 100)
+        30.0, "learning rate of the last layer, in units of the network's; 1 as released", positive, log(1, 100)
     )
     continual: bool = param(False, "absorb every reward between trainings")
 
     @property
-    def refit_every(self) -> int:  # type: ignore[override]
+    def refit_every(self) -> int:
         return self.features.refit_every
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> VBLLState:

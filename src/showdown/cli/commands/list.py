@@ -19,6 +19,7 @@ WHAT = ("policies", "problems", "suites")
 FAMILIES = {  # whose names are not plain words
     "bbb": "BBB",
     "sgmcmc": "SG-MCMC",
+    "bootstrapped": "Bootstrap",
     "gaussian_process": "Gaussian process",
     "sparse_gaussian_process": "Sparse Gaussian process",
     "rich_last_layer": "Rich Bayesian last layer",

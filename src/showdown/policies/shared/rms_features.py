@@ -23,7 +23,7 @@ class RMSFeatures(Features):
     network: RMSNetwork = param(RMSNetwork(training_steps=20), "that is trained by RMSProp")
 
     @property
-    def refit_every(self) -> int:  # type: ignore[override]
+    def refit_every(self) -> int:
         return self.network.refit_every
 
     def dim(self, spec: ProblemSpec) -> int:
