@@ -6,7 +6,7 @@ disagree by about β·M. Each member's targets are also perturbed, r + σ·s·w 
 step and s the deviation of the residuals, so that members disagree about noise as a posterior does.
 
 f_i is fitted to r + σ·s·w − β·M·p_i(x), so the trainer is that of `bootstrap.py` (here, `Ensemble+`) or that of the
-network of `Council` (`ensemble_plus_network.py`, `Ensemble+-Net`), unchanged.
+network of `Council`'s (`ensemble_plus_network.py`, `Ensemble+-Net`), unchanged.
 
 Reference: Osband, Aslanides, Cassirer, "Randomized Prior Functions for Deep Reinforcement Learning", NeurIPS 2018; Lu
 and Van Roy, "Ensemble Sampling", NeurIPS 2017. Differences from them: docs/policies/ensemble-plus.md.

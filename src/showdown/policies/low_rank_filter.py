@@ -73,7 +73,7 @@ class LowRankFilter(ValueThompson):
     """Thompson sampling with a low-rank Gaussian belief about the weights of a network."""
 
     reference = "Duran-Martin et al. 2025, https://arxiv.org/abs/2506.11898"
-    hidden_layers: tuple[int, ...] = param((128, 128), "units of each hidden layer", sizes, small=(4,))
+    hidden_layers: tuple[int, ...] = param((100, 100), "units of each hidden layer", sizes, small=(4,))
     layer_norm: bool = param(True, "normalise the units of each hidden layer", small=True)
     last_layer: Literal["full", "low-rank"] = param("full", "covariance of the last layer: HiLoFi's or LRKF's")
     rank: int = param(
