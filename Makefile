@@ -101,7 +101,7 @@ docs: install-docs
 	$(BIN)/python docs/write_commands.py
 	$(BIN)/python docs/write_faults.py
 	$(BIN)/python docs/write_notebooks.py
-	$(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict  # not --quiet, which would hide what is strict about it
 	$(BIN)/showdown report docs/results/neural --title "The neural methods" --docs .. --out $(SITE)/study/report.html
 
 # The pictures of the page in docs/pages; needs Chromium.

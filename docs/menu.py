@@ -17,7 +17,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
 BESIDE = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}  # in the checkout: in the site
-DATA = re.compile(r"\[([^\]]*)\]\((?:\.\./)*(?:results/[^)]*|pages)\)")
+DATA = re.compile(r"\[([^\]]*)\]\((?:\.\./)*(?:results(?:/[^)]*)?|pages/?)\)")
 
 
 def on_files(files: Files, config: Any) -> Files:
