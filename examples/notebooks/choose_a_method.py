@@ -24,12 +24,13 @@ customers.head(3)
 
 # %% [markdown]
 # ## Ask for a method
-# Two linear methods are played here, to be quick. Leave `policies` out, and networks and Council are played too.
+# Two linear methods and one round of ten trials, to be quick. Leave `policies` and `rounds` out, and networks and
+# Council are played too, in rounds that drop what is clearly behind.
 
 # %%
 import showdown
 
-found = showdown.recommend(customers, label="plan", policies=["LinGreedy", "LinFullPost"], budget="2m")
+found = showdown.recommend(customers, label="plan", policies=["LinGreedy", "LinFullPost"], rounds=(10,), budget="2m")
 print(found.verdict.sentence)
 print("use:", found.policy)
 

@@ -23,7 +23,7 @@ def visitors(n: int) -> pd.DataFrame:
 
 past = visitors(200)
 agent = Agent.for_table(table(past, label="message"), policies.get("LinFullPost"), journal="agent.journal", seed=1)
-agent.warm()  # compile before the first request
+# in a service, agent.warm() here would compile everything before the first request
 
 # %% [markdown]
 # ## Decide now, learn later
