@@ -25,6 +25,7 @@ HERE = Path(__file__).parent
 SOURCES = HERE.parent / "examples" / "notebooks"
 PAGES = HERE / "notebooks"
 FENCES = {"python": "python", "bash": "sh"}
+SECONDS = re.compile(r" \(compiling [\d.]+ s, running [\d.]+ s\)")  # they would make every page new at every run
 
 
 class Cell(NamedTuple):
@@ -58,7 +59,7 @@ def run(cell: Cell, names: dict[str, Any]) -> str:
             value = None if last is None else eval(compile(ast.Expression(last.value), "notebook", "eval"), names)
             if value is not None:
                 print(value if isinstance(value, str) else repr(value))
-    return printed.getvalue().rstrip()
+    return SECONDS.sub("", printed.getvalue().rstrip())
 
 
 def run_command(words: list[str]) -> None:
