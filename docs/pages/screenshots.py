@@ -27,9 +27,7 @@ SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=SWITCHES)
-        take(
-            browser, written("council2", "Council on tables it was not made for", folder), ("overview",), ("overview",)
-        )
+        take(browser, written("council2", "Council beside other methods", folder), ("overview",), ("overview",))
         take(browser, written("neural", "The neural methods", folder), VIEWS, ("leaderboard", "curves"))
         browser.close()
 
@@ -76,4 +74,5 @@ def keep(page: Page, path: Path) -> None:
     print(path)
 
 
-main()
+if __name__ == "__main__":
+    main()
