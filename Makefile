@@ -7,7 +7,7 @@ RUN_STAMP := $(VENV)/.installed-run
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST_WORKERS ?= 2
 
-.PHONY: install install-docs constraints lock sbom audit run test check format docs identities bench figures clean
+.PHONY: install install-docs constraints lock sbom audit run test check format docs screenshots identities bench figures clean
 .DEFAULT_GOAL := run
 
 install: $(STAMP)
@@ -100,8 +100,13 @@ $(DOCS_STAMP): $(STAMP)
 docs: install-docs
 	$(BIN)/python docs/write_commands.py
 	$(BIN)/python docs/write_faults.py
-	$(BIN)/mkdocs build --quiet --strict
+	$(BIN)/python docs/write_notebooks.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict  # not --quiet, which would hide what is strict about it
 	$(BIN)/showdown report docs/results/neural --title "The neural methods" --docs .. --out $(SITE)/study/report.html
+
+# The pictures of the page in docs/pages; needs Chromium.
+screenshots: install
+	$(BIN)/python docs/pages/screenshots.py
 
 # The identities of cells of new presets, which a test compares; it refuses to change one that is in the file.
 identities: install

@@ -1,4 +1,4 @@
-"""The examples run, and the one-file policy of the guide is the one that is tested."""
+"""The examples run, and the one-file policy of the documentation is the one that is tested."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def test_a_policy_in_one_file(showdown):
     assert "GaussianBandit" in showdown("list", "policies", "--load", policy).out
 
 
-def test_the_guide_shows_that_same_policy():
-    guide = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
+def test_the_page_shows_that_same_policy():
+    page = (ROOT / "docs" / "write-a-policy.md").read_text(encoding="utf-8")
     example = (ROOT / "examples" / "my_policy.py").read_text(encoding="utf-8")
     body = example[example.index("@config") : example.index("policies.add")]
-    assert body in guide
+    assert body in page
 
 
 def test_files_that_cannot_be_loaded_are_one_sentence(tmp_path):

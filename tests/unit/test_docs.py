@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
 
+import showdown.agent
+import showdown.testing
 from showdown.bench.engine import engine_names
 from showdown.metrics import METRICS
 from showdown.policies import policies
@@ -18,13 +21,41 @@ from showdown.report.formats import FORMATS
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-def test_every_command_and_option_is_in_the_reference():
-    spec = spec_from_file_location("write_commands", DOCS / "write_commands.py")
+def script(name: str):
+    spec = spec_from_file_location(name, DOCS / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert (DOCS / "commands.md").read_text() == module.page(), "docs/commands.md is out of date: run `make docs`"
+    return module
+
+
+def test_every_command_and_option_is_in_the_reference():
+    page = script("write_commands").page()
+    assert (DOCS / "commands.md").read_text() == page, "docs/commands.md is out of date: run `make docs`"
+
+
+def test_every_notebook_is_shown_as_it_is():
+    """Running them is left to `make docs`, which writes their output; here their code is compared."""
+    writer = script("write_notebooks")
+    for source in sorted(writer.SOURCES.glob("*.py")):
+        page = (DOCS / "notebooks" / f"{source.stem}.md").read_text()
+        stored = json.loads((DOCS / "notebooks" / f"{source.stem}.ipynb").read_text())["cells"]
+        cells = writer.cells(source.read_text())
+        assert len(cells) == len(stored)
+        for cell, shown in zip(cells, stored, strict=True):
+            assert shown["source"].removeprefix("%%bash\n") == cell.text, (
+                f"{source.stem} is out of date: run `make docs`"
+            )
+            assert all(line in page for line in cell.text.splitlines()), (
+                f"{source.stem} is out of date: run `make docs`"
+            )
+
+
+def test_what_a_program_may_use_is_on_the_page_of_python():
+    page = names_in(DOCS / "api.md")
+    public = {*showdown._LATER, *showdown.agent.__all__, *showdown.testing.__all__}
+    assert not public - page, "not in docs/api.md"
 
 
 def names_in(*pages: Path) -> set[str]:

@@ -1,8 +1,8 @@
 """Many trials of a policy on a problem as one compiled program: trials by `vmap`, time by a nested `scan`.
 
-The parts are in `play/`: what is checked first (`setting`), the loop itself (`block`, `segment`), compiling it and
-playing batches of trials that fit in memory (`programs`, `room`,
-`batches`), and adding up regret (`book`, `outcome`).
+The parts are in `play/`: what is checked first (`prepared`), the loop itself (`block`, `segment`), compiling it and
+playing batches of trials that fit in memory (`programs`, `batch_size`, `batches`), and adding up regret
+(`accumulator`, `outcome`).
 """
 
 from __future__ import annotations
