@@ -39,7 +39,7 @@ def largest(mean: jax.Array, spread: jax.Array, freedom: jax.Array, available: j
     mean, spread = mean / scale, spread / scale
     grid = jnp.linspace(-REACH, REACH, POINTS)
     points = mean[:, None] + spread[:, None] * _to_t(grid, free[:, None])
-    points = jnp.sort(jnp.where(available[:, None], points, points[first]).ravel())
+    points = _sorted(jnp.where(available[:, None], points, points[first]).ravel())
     width = jnp.diff(points)
     middle = 0.5 * (points[1:] + points[:-1])
     nodes = jnp.concatenate([middle - NODE * width, middle + NODE * width])
@@ -61,6 +61,13 @@ def second_larger(mean: jax.Array, spread: jax.Array, freedom: jax.Array, leader
         return jnp.where(rival == leader, 0.0, law[1])
 
     return jax.vmap(one)(jnp.arange(len(mean)))
+
+
+def _sorted(numbers: jax.Array) -> jax.Array:
+    """Sorted as whole numbers in the same order: XLA's sort of floats takes four times as long on a CPU."""
+    bits = jax.lax.bitcast_convert_type(numbers, jnp.int32)
+    keys = jax.lax.sort(bits ^ ((bits >> 31) & 0x7FFFFFFF), is_stable=False)
+    return jax.lax.bitcast_convert_type(keys ^ ((keys >> 31) & 0x7FFFFFFF), jnp.float32)
 
 
 def _to_t(q: jax.Array, freedom: jax.Array) -> jax.Array:
