@@ -10,7 +10,7 @@ import jax
 import numpy as np
 import pytest
 
-pytest.importorskip("uvicorn", reason="the extra 'serve' is not installed")
+pytest.importorskip("httptools", reason="the extra 'serve' is not installed")
 
 from showdown.agent import Agent, compute_in_one_thread
 from showdown.agent.belief_health import dead_features
@@ -21,8 +21,7 @@ from showdown.policies import policies
 from showdown.policies.neural_linear import NeuralLinear
 from showdown.serve import bodies, metrics
 from showdown.serve.app import App
-from showdown.serve.http import LONGEST, BusyError, short
-from showdown.serve.protocol import RequestLimits
+from showdown.serve.http import LONGEST, BusyError, Head, Reply, RequestLimits, short
 from showdown.serve.run import alone_with, default_save, open_agent, policy_name
 from showdown.serve.service import Service
 
@@ -54,10 +53,16 @@ def test_a_save_that_fails_is_said_and_the_next_one_works(agent, tmp_path):
     assert (mine.not_saved, Agent.load(mine.file).decisions) == ("", 1)
 
 
+async def asked(mine: Service, calls: list) -> list:
+    answers = asyncio.get_running_loop().create_future()
+    mine.ask(calls, answers.set_result)
+    return await answers
+
+
 def test_calls_beyond_those_that_may_wait_are_refused(agent, tmp_path):
     mine, _ = service(agent, tmp_path / "agent.npz", waiting=0)
     with pytest.raises(BusyError, match="try again later"):
-        asyncio.run(mine.ask([DecideCall([0.5])]))
+        asyncio.run(asked(mine, [DecideCall([0.5])]))
     mine.close()
 
 
@@ -69,13 +74,14 @@ def test_calls_that_wait_together_are_answered_together(agent, tmp_path, monkeyp
 
     async def ask() -> list:
         with agent._lock:  # the first call cannot go on, so the others wait
-            asked = [asyncio.create_task(mine.ask([DecideCall([0.5])])) for _ in range(20)]
+            waiting = [asyncio.create_task(asked(mine, [DecideCall([0.5])])) for _ in range(20)]
             await asyncio.sleep(0.1)
-        return await asyncio.gather(*asked)
+        return await asyncio.gather(*waiting, asked(mine, [DecideCall([0.5])] * 130))
 
-    answers = asyncio.run(ask())
+    *answers, batch = asyncio.run(ask())
     assert len({decision.id for (decision,) in answers}) == 20
-    assert len(together) <= 3
+    assert len({decision.id for decision in batch}) == 130
+    assert len(together) <= 3 + 3
     mine.close()
 
 
@@ -222,22 +228,15 @@ def test_every_field_of_a_body_has_words_of_its_own():
 def test_a_fault_of_the_program_is_logged_and_answered(agent, tmp_path, monkeypatch, caplog):
     mine, _ = service(agent, tmp_path / "agent.npz")
     monkeypatch.setattr(agent, "answer_together", lambda calls: 1 // 0)
-    sent = []
 
-    async def ask() -> None:
-        async def receive():
-            return {"type": "http.request", "body": b'{"context": [0.5]}'}
+    async def ask() -> Reply:
+        reply = asyncio.get_running_loop().create_future()
+        App(mine, TOKEN).answer(Head("POST", "/choose", {}), b'{"context": [0.5]}', reply.set_result)
+        return await reply
 
-        async def send(message):
-            sent.append(message)
-
-        head = [(b"authorization", f"Bearer {TOKEN}".encode()), (b"content-type", b"application/json")]
-        scope = {"type": "http", "method": "POST", "path": "/choose", "headers": head}
-        await App(mine, TOKEN)(scope, receive, send)
-
-    asyncio.run(ask())
-    assert sent[0]["status"] == 500
-    assert json.loads(sent[1]["body"]) == {"error": "the server failed (ZeroDivisionError); its log says where"}
+    reply = asyncio.run(ask())
+    assert reply.status == 500
+    assert json.loads(reply.body) == {"error": "the server failed (ZeroDivisionError); its log says where"}
     assert "ZeroDivisionError" in caplog.text
     monkeypatch.undo()
     mine.close()

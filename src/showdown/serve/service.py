@@ -17,15 +17,17 @@ from showdown.agent import Agent
 from showdown.agent.together import Answer, Call
 from showdown.basics.errors import ShowdownError
 from showdown.serve import metrics
-from showdown.serve.http import BusyError
-from showdown.serve.protocol import RequestLimits
+from showdown.serve.http import BusyError, RequestLimits
 
 AT_ONCE = 64  # calls that the agent is asked together
 
 
+Then = Callable[[Sequence[Answer] | Exception], None]  # takes answers, or what was raised
+
+
 class _Asked(NamedTuple):
     calls: Sequence[Call]
-    future: asyncio.Future
+    then: Then
     loop: asyncio.AbstractEventLoop
 
 
@@ -58,21 +60,26 @@ class Service:
 
     # Asking
 
-    async def ask(self, calls: Sequence[Call]) -> Sequence[Answer]:
-        """The agent's answers to some calls, in their order."""
+    def ask(self, calls: Sequence[Call], then: Then) -> None:
+        """Hand the agent's answers to some calls, in their order, to `then`, later and in the loop's thread."""
         if self._waiting >= self.limits.waiting:
             raise BusyError(f"{self._waiting} requests are waiting already; try again later")
-        loop = asyncio.get_running_loop()
-        answers: list[Answer] = []
-        for first in range(0, len(calls), AT_ONCE):  # so that others have their turn during a long batch
-            self._waiting += 1
-            asked = _Asked(calls[first : first + AT_ONCE], loop.create_future(), loop)
-            self._queue.put(asked)
-            try:
-                answers += await asked.future
-            finally:
-                self._waiting -= 1
-        return answers
+        self._ask(calls, [], then)
+
+    def _ask(self, calls: Sequence[Call], before: list[Answer], then: Then) -> None:
+        """Ask for some of the calls, then for the rest, so that others have their turn during a long batch."""
+
+        def answered(answers: Sequence[Answer] | Exception) -> None:
+            self._waiting -= 1
+            if isinstance(answers, Exception):
+                then(answers)
+            elif len(calls) > AT_ONCE:
+                self._ask(calls[AT_ONCE:], [*before, *answers], then)
+            else:
+                then([*before, *answers] if before else answers)
+
+        self._waiting += 1
+        self._queue.put(_Asked(calls[:AT_ONCE], answered, asyncio.get_running_loop()))
 
     def _work(self) -> None:
         """Answer what waits until there is a None in the queue."""
@@ -94,13 +101,12 @@ class Service:
 
     def _answer(self, together: list[_Asked]) -> None:
         calls = [call for asked in together for call in asked.calls]
-        error: BaseException | None = None
-        answers: list[Answer] = []
+        answers: list[Answer] | Exception
         try:
             answers = self.agent.answer_together(calls)
         except Exception as failed:  # a fault of the program: each of these requests is answered with 500
-            error = failed
-        together[0].loop.call_soon_threadsafe(_deliver, together, answers, error)
+            answers = failed
+        together[0].loop.call_soon_threadsafe(_deliver, together, answers)
 
     # Saving
 
@@ -160,14 +166,10 @@ class Service:
         yield metrics.gauge("showdown_waiting_requests", "Requests that wait for the agent.", self._waiting)
 
 
-def _deliver(together: list[_Asked], answers: list[Answer], error: BaseException | None) -> None:
+def _deliver(together: list[_Asked], answers: list[Answer] | Exception) -> None:
     """Hand each request its answers, in the loop's thread."""
     first = 0
     for asked in together:
         last = first + len(asked.calls)
-        if not asked.future.done():  # a client may have left
-            if error is not None:
-                asked.future.set_exception(error)
-            else:
-                asked.future.set_result(answers[first:last])
+        asked.then(answers if isinstance(answers, Exception) else answers[first:last])
         first = last
