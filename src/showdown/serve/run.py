@@ -27,7 +27,7 @@ ARCHIVE = b"PK"  # what a saved agent begins with
 BACKLOG = 2048  # connections that may wait to be accepted
 STOP_SECONDS = 5  # for answers that are on their way when the server is stopped
 SWEEP = 0.5  # seconds between looks for connections that wait too long
-TURN = 1e-3  # seconds that one thread may keep Python's interpreter from the other; 5 ms unless it is said
+TURN = 2e-4  # seconds that one thread may keep Python's interpreter from the other; 5 ms unless it is said
 
 # The agent
 

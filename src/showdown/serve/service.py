@@ -28,7 +28,6 @@ Then = Callable[[Sequence[Answer] | Exception], None]  # takes answers, or what 
 class _Asked(NamedTuple):
     calls: Sequence[Call]
     then: Then
-    loop: asyncio.AbstractEventLoop
 
 
 class Service:
@@ -49,10 +48,11 @@ class Service:
         self.agent, self.policy, self.file, self.limits = agent, policy, file, limits
         self.metrics = metrics.ServerMetrics(self._numbers)
         self._save_every, self._say, self._is_alone = save_every, say, is_alone
-        self._queue: SimpleQueue[_Asked | None] = SimpleQueue()
+        self._queue: SimpleQueue[list[_Asked] | None] = SimpleQueue()
         self._thread = Thread(target=self._work, name="decide", daemon=True)
         self._thread.start()
         self._waiting = 0
+        self._asked: list[_Asked] = []
         self._saved: tuple[int, int] | None = None  # decisions and observations at the last save
         self._saved_at: float | None = None
         self._failed_saves = 0
@@ -79,23 +79,31 @@ class Service:
                 then([*before, *answers] if before else answers)
 
         self._waiting += 1
-        self._queue.put(_Asked(calls[:AT_ONCE], answered, asyncio.get_running_loop()))
+        self._asked.append(_Asked(calls[:AT_ONCE], answered))
+        if len(self._asked) == 1:  # those that this turn of the loop reads are handed over together, after it
+            loop = asyncio.get_running_loop()
+            loop.call_soon(self._hand_over, loop)
+
+    def _hand_over(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._queue.put(self._asked)
+        self._asked = []
 
     def _work(self) -> None:
         """Answer what waits until there is a None in the queue."""
+        waiting: list[_Asked] = []
         going = True
-        while going:
-            asked = self._queue.get()
-            together: list[_Asked] = []
-            while asked is not None:
-                together.append(asked)
-                if sum(len(each.calls) for each in together) >= AT_ONCE:
-                    break
+        while going or waiting:
+            while going and _count(waiting) < AT_ONCE:
                 try:
-                    asked = self._queue.get_nowait()
+                    more = self._queue.get(block=not waiting)
                 except Empty:
                     break
-            going = asked is not None
+                going = more is not None
+                waiting += more or []
+            together: list[_Asked] = []
+            while waiting and _count(together) < AT_ONCE:
+                together.append(waiting.pop(0))
             if together:
                 self._answer(together)
 
@@ -106,7 +114,7 @@ class Service:
             answers = self.agent.answer_together(calls)
         except Exception as failed:  # a fault of the program: each of these requests is answered with 500
             answers = failed
-        together[0].loop.call_soon_threadsafe(_deliver, together, answers)
+        self._loop.call_soon_threadsafe(_deliver, together, answers)
 
     # Saving
 
@@ -164,6 +172,10 @@ class Service:
         if self._saved_at is not None:
             yield metrics.gauge("showdown_saved_timestamp_seconds", "Time of the last save.", self._saved_at)
         yield metrics.gauge("showdown_waiting_requests", "Requests that wait for the agent.", self._waiting)
+
+
+def _count(waiting: list[_Asked]) -> int:
+    return sum(len(asked.calls) for asked in waiting)
 
 
 def _deliver(together: list[_Asked], answers: list[Answer] | Exception) -> None:
