@@ -20,6 +20,7 @@ from showdown.serve import metrics
 from showdown.serve.http import BusyError, RequestLimits
 
 AT_ONCE = 64  # calls that the agent is asked together
+LINGER = 1e-3  # seconds that a call may wait for others
 
 
 Then = Callable[[Sequence[Answer] | Exception], None]  # takes answers, or what was raised
@@ -49,14 +50,14 @@ class Service:
         self.metrics = metrics.ServerMetrics(self._numbers)
         self._save_every, self._say, self._is_alone = save_every, say, is_alone
         self._queue: SimpleQueue[list[_Asked] | None] = SimpleQueue()
-        self._thread = Thread(target=self._work, name="decide", daemon=True)
-        self._thread.start()
         self._waiting = 0
         self._asked: list[_Asked] = []
         self._saved: tuple[int, int] | None = None  # decisions and observations at the last save
         self._saved_at: float | None = None
         self._failed_saves = 0
         self.not_saved = ""  # why the last save failed, where it did
+        self._thread = Thread(target=self._work, name="decide", daemon=True)
+        self._thread.start()
 
     # Asking
 
@@ -90,13 +91,16 @@ class Service:
         self._asked = []
 
     def _work(self) -> None:
-        """Answer what waits until there is a None in the queue."""
+        """Answer what waits until there is a None in the queue.
+
+        Clients that were answered together ask again at nearly the same time, so a few of them wait for the others.
+        """
         waiting: list[_Asked] = []
-        going = True
+        going, last = True, 0  # calls that were answered together the last time
         while going or waiting:
-            while going and _count(waiting) < AT_ONCE:
+            while going and (count := _count(waiting)) < AT_ONCE:
                 try:
-                    more = self._queue.get(block=not waiting)
+                    more = self._queue.get(count < last or not waiting, LINGER if waiting else None)
                 except Empty:
                     break
                 going = more is not None
@@ -104,6 +108,7 @@ class Service:
             together: list[_Asked] = []
             while waiting and _count(together) < AT_ONCE:
                 together.append(waiting.pop(0))
+            last = _count(together)
             if together:
                 self._answer(together)
 
