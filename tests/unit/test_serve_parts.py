@@ -21,7 +21,8 @@ from showdown.policies import policies
 from showdown.policies.neural_linear import NeuralLinear
 from showdown.serve import bodies, metrics
 from showdown.serve.app import App
-from showdown.serve.http import LONGEST, BusyError, Head, Reply, RequestLimits, short
+from showdown.serve.http import LONGEST, BusyError, Head, Reply, RequestLimits, refusal, short
+from showdown.serve.protocol import Connection
 from showdown.serve.run import alone_with, default_save, open_agent, policy_name
 from showdown.serve.service import Service
 
@@ -240,6 +241,98 @@ def test_a_fault_of_the_program_is_logged_and_answered(agent, tmp_path, monkeypa
     assert "ZeroDivisionError" in caplog.text
     monkeypatch.undo()
     mine.close()
+
+
+class Wire(asyncio.Transport):
+    """Keeps what a connection writes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sent, self.reads, self.open = b"", True, True
+
+    def write(self, data):
+        self.sent += data
+
+    def close(self):
+        self.open = False
+
+    abort = close
+
+    def is_closing(self):
+        return not self.open
+
+    def pause_reading(self):
+        self.reads = False
+
+    def resume_reading(self):
+        self.reads = True
+
+
+class Echo:
+    """Answers with the body, and to /later only when it is told to."""
+
+    def __init__(self) -> None:
+        self.later: list = []
+
+    def refuses(self, head):
+        return refusal(401, "no") if head.path == "/refused" else None
+
+    def answer(self, head, body, send):
+        reply = Reply(200, body or head.path.encode())
+        if head.path == "/later":
+            self.later.append(lambda: send(reply))
+        else:
+            send(reply)
+
+
+def exchange(content: bytes, *then) -> tuple[bytes, Wire]:
+    """What a connection writes when it is sent this; each of `then` is called afterwards with it, its app, its wire."""
+
+    async def run() -> tuple[bytes, Wire]:
+        app, wire = Echo(), Wire()
+        connection = Connection(app, RequestLimits(body_bytes=100), set())
+        connection.connection_made(wire)
+        for byte in range(0, len(content), 7):  # in pieces, as a network may bring it
+            connection.data_received(content[byte : byte + 7])
+        for step in then:
+            step(connection, app, wire)
+        return wire.sent, wire
+
+    return asyncio.run(run())
+
+
+GET, POST = b"GET %s HTTP/1.1\r\nHost: x\r\n\r\n", b"POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n%s\r\n%s"
+
+
+def test_requests_that_were_sent_ahead_are_answered_in_their_order():
+    sent, wire = exchange(GET % b"/later" + GET % b"/b" + GET % b"/c")
+    assert (sent, wire.reads) == (b"", False)
+    sent, wire = exchange(GET % b"/later" + GET % b"/b" + GET % b"/refused", lambda _, app, __: app.later[0]())
+    assert [part in sent for part in (b"/later", b"/b", b" 401 ")] == [True] * 3
+    assert sent.index(b"/later") < sent.index(b"/b") < sent.index(b" 401 ")
+    assert not wire.open
+    sent, wire = exchange(2000 * (GET % b"/a"))
+    assert (sent.count(b" 200 OK"), wire.open, wire.reads) == (2000, True, True)
+
+
+def test_bodies_have_their_limits():
+    assert b"hello" in exchange(POST % (b"/a", 5, b"", b"hello"))[0]
+    assert exchange(POST % (b"/a", 5, b"Expect: 100-continue\r\n", b""))[0] == b"HTTP/1.1 100 Continue\r\n\r\n"
+    assert b" 413 " in exchange(POST % (b"/a", 101, b"", b""))[0]
+    assert b" 408 " in exchange(POST % (b"/a", 5, b"", b"hel"), lambda each, *_: each.sweep(1e9))[0]
+    sent, wire = exchange(b"GET /a HT", lambda each, *_: each.sweep(1e9))
+    assert (sent, wire.open) == (b"", False)
+
+
+def test_a_connection_ends_after_what_is_being_answered():
+    sent, wire = exchange(GET % b"/later", lambda each, *_: each.end(), lambda _, app, __: app.later[0]())
+    assert (b"/later" in sent, wire.open) == (True, False)
+    assert exchange(GET % b"/later", lambda each, *_: each.eof_received(), lambda _, app, __: app.later[0]())[0]
+    assert not exchange(b"GET /a HTTP/1.0\r\n\r\n")[1].open
+    sent, wire = exchange(GET % b"/a", lambda each, *_: each.pause_writing(), lambda each, *_: each.sweep(1e9))
+    assert not wire.open
+    head = exchange(b"HEAD /a HTTP/1.1\r\nHost: x\r\n\r\n")[0]
+    assert head.endswith(b"content-length: 2\r\n\r\n")
 
 
 def test_one_thread_is_asked_for_once(monkeypatch):
