@@ -14,12 +14,13 @@ from prometheus_client.core import Metric
 
 from showdown import __version__
 from showdown.agent import Agent
+from showdown.agent.batch_programs import ROOM
 from showdown.agent.together import Answer, Call
 from showdown.basics.errors import ShowdownError
 from showdown.serve import metrics
 from showdown.serve.http import BusyError, RequestLimits
 
-AT_ONCE = 64  # calls that the agent is asked together
+AT_ONCE = ROOM  # calls that the agent is asked together
 LINGER = 1e-3  # seconds that a call may wait for others
 
 
