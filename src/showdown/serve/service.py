@@ -22,6 +22,7 @@ from showdown.serve.http import BusyError, RequestLimits
 
 AT_ONCE = ROOM  # calls that the agent is asked together
 LINGER = 1e-3  # seconds that a call may wait for others
+ENOUGH = 16  # calls that wait for no others: with more, computing and HTTP had better go on side by side
 
 
 Then = Callable[[Sequence[Answer] | Exception], None]  # takes answers, or what was raised
@@ -97,7 +98,7 @@ class Service:
         Clients that were answered together ask again at nearly the same time, so a few of them wait for the others.
         """
         waiting: list[_Asked] = []
-        going, last = True, 0  # calls that were answered together the last time
+        going, last = True, 0  # calls that were answered together the last time, as far as they are waited for
         while going or waiting:
             while going and (count := _count(waiting)) < AT_ONCE:
                 try:
@@ -109,7 +110,7 @@ class Service:
             together: list[_Asked] = []
             while waiting and _count(together) < AT_ONCE:
                 together.append(waiting.pop(0))
-            last = _count(together)
+            last = min(_count(together), ENOUGH)
             if together:
                 self._answer(together)
 
