@@ -118,6 +118,7 @@ bench: install
 	$(BIN)/python benchmarks/drift.py
 	$(BIN)/python benchmarks/latency.py
 	$(BIN)/python benchmarks/serve_load.py
+	$(BIN)/python benchmarks/serve_restart.py
 
 # All figures and all eight tables of the paper, small. The regret figure alone is at the paper's horizon.
 FIGURES := docs/figures

@@ -39,7 +39,7 @@ from attacks import (
 )
 
 FLIPS, KILLS = 3000, 40
-Attack = Callable[[Path], Score]
+Attack = Callable[[Path], Score | None]  # None where it cannot be tried here
 ATTACKS: dict[str, list[Attack]] = {
     "damage": [
         lambda folder: damage.damaged_files(folder, ".parquet", damage.flip, FLIPS),
@@ -77,9 +77,12 @@ ATTACKS: dict[str, list[Attack]] = {
     ],
     "service": [
         lambda folder: service.kills(folder, 50),
+        lambda folder: service.kills_on_small_disk(folder, 50),
         lambda folder: service.deaf_clients(folder, 20),
         service.rude_requests,
         lambda folder: service.stalls(folder, 20.0),
+        lambda folder: service.stalls(folder, 20.0, "LinFullPost", 200),
+        lambda folder: service.stalls(folder, 20.0, "Council-fast", 200),
     ],
     "output": [output.names_in_tables, output.headings_of_tables],
 }
@@ -93,7 +96,9 @@ def scores(kinds: list[str]) -> Iterator[Score]:
         for attack in ATTACKS[kind]:
             with tempfile.TemporaryDirectory() as folder:
                 began = time.monotonic()
-                yield attack(Path(folder) / "store")
+                score = attack(Path(folder) / "store")
+                if score is not None:
+                    yield score
                 print(f"{time.monotonic() - began:.0f} s", file=sys.stderr)
 
 

@@ -144,16 +144,23 @@ def served(policy: str, rows: int, save_every: float) -> Iterator[Server]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "agent.npz"
         Agent(policies.get(policy), context_dim=DIM, num_actions=ACTIONS).save(path)
-        command = [sys.executable, "-m", "showdown", "serve", str(path), "--port", "0", "--rows", str(rows)]
-        command += ["--journal", f"{folder}/journal", "--save-every", str(save_every)]
-        environment = {**os.environ, "SHOWDOWN_TOKEN": TOKEN}
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
-            try:
-                port = int(re.search(r"http://127\.0\.0\.1:(\d+)", process.stdout.readline())[1])
-                yield Server(port, process)
-            finally:
-                process.terminate()
-                process.wait(30)
+        options = ("--rows", str(rows), "--journal", f"{folder}/journal", "--save-every", str(save_every))
+        with serve_process(path, *options) as server:
+            yield server
+
+
+@contextmanager
+def serve_process(path: Path, *options: str) -> Iterator[Server]:
+    """A `showdown serve` of a saved agent."""
+    command = [sys.executable, "-m", "showdown", "serve", str(path), "--port", "0", *options]
+    environment = {**os.environ, "SHOWDOWN_TOKEN": TOKEN}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            port = int(re.search(r"http://127\.0\.0\.1:(\d+)", process.stdout.readline())[1])
+            yield Server(port, process)
+        finally:
+            process.terminate()
+            process.wait(30)
 
 
 @contextmanager

@@ -14,8 +14,8 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from attacks import Score
@@ -25,15 +25,19 @@ from showdown.policies import policies
 TOKEN = "a-token-for-these-attacks"
 HEADERS = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
 PATIENCE = 60.0  # seconds for an answer; more is a hang
+DISK = "64m"  # of the file system that is filled
+Full = Callable[[Path, subprocess.Popen], AbstractContextManager]
 
 
 @contextmanager
-def serving(folder: Path, *options: str) -> Iterator[tuple[int, subprocess.Popen]]:
+def serving(
+    folder: Path, *options: str, policy: str = "Uniform", dim: int = 2
+) -> Iterator[tuple[int, subprocess.Popen]]:
     """The port and the process of a server of an agent in `folder`, on 127.0.0.1."""
     path = folder / "agent.npz"
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        Agent(policies.get("Uniform"), context_dim=2, num_actions=3, remember=100_000).save(path)
+        Agent(policies.get(policy), context_dim=dim, num_actions=3, remember=100_000).save(path)
     command = [
         sys.executable,
         "-m",
@@ -99,9 +103,46 @@ class Client(threading.Thread):
             time.sleep(0.02)
 
 
-def kills(folder: Path, times: int, seconds: float = 0.7) -> Score:
+def kills_on_small_disk(folder: Path, times: int) -> Score | None:
+    """The same on a file system of its own that is filled to the last byte; it needs the right to mount one."""
+    folder.mkdir(parents=True)
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", str(folder)]
+    if subprocess.run(mount, capture_output=True).returncode:
+        print("kills on a small disk: left out, since no file system may be mounted", file=sys.stderr)
+        return None
+    try:
+        return kills(folder, times, full_disk=_filled)
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+@contextmanager
+def _without_growth(folder: Path, process: subprocess.Popen) -> Iterator[None]:
+    """No file of the server may grow: what a write finds on a full disk."""
+    before = resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (64, resource.RLIM_INFINITY))
+    try:
+        yield
+    finally:
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, before)
+
+
+@contextmanager
+def _filled(folder: Path, process: subprocess.Popen) -> Iterator[None]:
+    """Nothing is left of the file system of `folder`."""
+    ballast = folder / "ballast"
+    try:
+        with open(ballast, "wb", buffering=0) as file, suppress(OSError):
+            while True:
+                file.write(bytes(1 << 16))
+        yield
+    finally:
+        ballast.unlink()
+
+
+def kills(folder: Path, times: int, seconds: float = 0.7, full_disk: Full = _without_growth) -> Score:
     """Kill a loaded server again and again: every acknowledged decision and reward is in its journal exactly once."""
-    score = Score("a loaded server is killed (-9), with a full disk or a moved journal before")
+    how = "a disk that is really full" if full_disk is _filled else "a full disk"
+    score = Score(f"a loaded server is killed (-9), with {how} or a moved journal before")
     decided: list[str] = []
     rewarded: list[str] = []
     options = ("--archive-journal", "--save-every", "0.3")
@@ -109,7 +150,11 @@ def kills(folder: Path, times: int, seconds: float = 0.7) -> Score:
         with score.attempt(), serving(folder, *options) as (port, process):
             clients = [Client(port) for _ in range(4)]
             time.sleep(seconds / 2)
-            _trouble(folder, port, process, number % 3, score)
+            if number % 3:
+                with full_disk(folder, process) if number % 3 == 1 else _moved(folder):
+                    time.sleep(0.3)
+                    score.silent += health(port)["status"] != "degraded"
+                score.hung += not _recovers(port)
             time.sleep(seconds / 2)
             score.crashed += process.poll() is not None
             process.send_signal(signal.SIGKILL)
@@ -131,27 +176,24 @@ def kills(folder: Path, times: int, seconds: float = 0.7) -> Score:
     return score
 
 
-def _trouble(folder: Path, port: int, process: subprocess.Popen, kind: int, score: Score) -> None:
-    """Nothing, a full disk, or a journal that is moved away for a while; meanwhile the server must say so."""
-    if kind == 0:
-        return
-    journal, away = folder / "journal", folder / "away"
-    if kind == 1:  # no file may grow: what a write finds on a full disk
-        before = resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (64, resource.RLIM_INFINITY))
-    else:
-        journal.rename(away)
-    time.sleep(0.3)
-    score.silent += health(port)["status"] != "degraded"
-    if kind == 1:
-        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, before)
-    else:
-        away.rename(journal)
+@contextmanager
+def _moved(folder: Path) -> Iterator[None]:
+    """The journal is not where it was."""
+    (folder / "journal").rename(folder / "away")
+    try:
+        yield
+    finally:
+        (folder / "away").rename(folder / "journal")
+
+
+def _recovers(port: int) -> bool:
+    """Whether the server says that all is well again, in time."""
     until = time.monotonic() + PATIENCE
     while health(port)["status"] != "ok":
         if time.monotonic() > until:
-            score.hung += 1
-            return
+            return False
         time.sleep(0.05)
+    return True
 
 
 def health(port: int) -> dict:
@@ -246,24 +288,28 @@ def rude_requests(folder: Path) -> Score:
     return score
 
 
-def stalls(folder: Path, seconds: float) -> Score:
+def stalls(folder: Path, seconds: float, policy: str = "Uniform", dim: int = 2) -> Score:
     """Save every 0.2 seconds under load: silent where an answer took more than 100 ms longer than without saves."""
-    score = Score("saves under load: an answer that waits 100 ms more")
+    score = Score(f"saves of {policy}, {dim} features, under load: an answer that waits 100 ms more")
     slowest = {}
     for save_every in (1000.0, 0.2):
-        with serving(folder / str(save_every), "--save-every", str(save_every)) as (port, _):
-            slowest[save_every] = _slowest(port, seconds)
+        place, options = folder / str(save_every), ("--save-every", str(save_every))
+        with serving(place, *options, policy=policy, dim=dim) as (port, _):
+            slowest[save_every] = _slowest(port, seconds, dim)
+    print(f"slowest without and with saves: {slowest[1000.0] * 1e3:.0f}, {slowest[0.2] * 1e3:.0f} ms", file=sys.stderr)
     score.tried = int(seconds / 0.2)
     score.silent += slowest[0.2] > slowest[1000.0] + 0.1
     return score
 
 
-def _slowest(port: int, seconds: float) -> float:
+def _slowest(port: int, seconds: float, dim: int) -> float:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
-    times, began = [], time.monotonic()
+    body, times, began = json.dumps({"context": [0.5] * dim}), [], time.monotonic()
     while time.monotonic() - began < seconds:
         asked = time.perf_counter()
-        connection.request("POST", "/choose", '{"context": [0.5, 0.5]}', HEADERS)
+        connection.request("POST", "/choose", body, HEADERS)
+        made = json.loads(connection.getresponse().read())
+        connection.request("POST", "/learn", json.dumps({"id": made["id"], "reward": 1.0}), HEADERS)
         connection.getresponse().read()
         times.append(time.perf_counter() - asked)
     connection.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-pytest.importorskip("uvicorn", reason="the extra 'serve' is not installed")
+pytest.importorskip("httptools", reason="the extra 'serve' is not installed")
 
 from attacks import journal, service
 

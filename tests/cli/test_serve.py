@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-pytest.importorskip("uvicorn", reason="the extra 'serve' is not installed")
+pytest.importorskip("httptools", reason="the extra 'serve' is not installed")
 
 from showdown.agent import Agent
 from showdown.problems import table

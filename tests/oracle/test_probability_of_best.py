@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -62,6 +64,16 @@ def test_units_do_not_matter_and_limits_are_right(law):
     assert of(law, [0, 3, 3, 1, 2, 0], np.zeros(N), freedom, every).tolist() == [0, 1, 0, 0, 0, 0]
     only = np.arange(N) == 4
     np.testing.assert_allclose(of(law, mean, spread, freedom, only), only, atol=1e-6)
+
+
+@pytest.mark.parametrize("contenders", [1, 2, 4, 5])
+def test_values_that_cannot_win_change_nothing(law, contenders):
+    """Whether few or many can win, which are computed apart."""
+    mean, spread = np.linspace(0, 0.1, N), np.full(N, 0.05)
+    mean[contenders:] -= 5
+    found, truth = (of_one(mean, spread, np.full(N, 50.0), np.ones(N, bool)) for of_one in (partial(of, law), exact))
+    np.testing.assert_allclose(found, truth, rtol=5e-4, atol=1e-7)
+    assert not found[contenders:].any()
 
 
 def test_two_normals_have_a_closed_form():

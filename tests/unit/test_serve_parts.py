@@ -10,7 +10,7 @@ import jax
 import numpy as np
 import pytest
 
-pytest.importorskip("uvicorn", reason="the extra 'serve' is not installed")
+pytest.importorskip("httptools", reason="the extra 'serve' is not installed")
 
 from showdown.agent import Agent, compute_in_one_thread
 from showdown.agent.belief_health import dead_features
@@ -21,8 +21,8 @@ from showdown.policies import policies
 from showdown.policies.neural_linear import NeuralLinear
 from showdown.serve import bodies, metrics
 from showdown.serve.app import App
-from showdown.serve.http import LONGEST, BusyError, short
-from showdown.serve.protocol import RequestLimits
+from showdown.serve.http import LONGEST, BusyError, Head, Reply, RequestLimits, refusal, short
+from showdown.serve.protocol import Connection
 from showdown.serve.run import alone_with, default_save, open_agent, policy_name
 from showdown.serve.service import Service
 
@@ -54,10 +54,16 @@ def test_a_save_that_fails_is_said_and_the_next_one_works(agent, tmp_path):
     assert (mine.not_saved, Agent.load(mine.file).decisions) == ("", 1)
 
 
+async def asked(mine: Service, calls: list) -> list:
+    answers = asyncio.get_running_loop().create_future()
+    mine.ask(calls, answers.set_result)
+    return await answers
+
+
 def test_calls_beyond_those_that_may_wait_are_refused(agent, tmp_path):
     mine, _ = service(agent, tmp_path / "agent.npz", waiting=0)
     with pytest.raises(BusyError, match="try again later"):
-        asyncio.run(mine.ask([DecideCall([0.5])]))
+        asyncio.run(asked(mine, [DecideCall([0.5])]))
     mine.close()
 
 
@@ -69,13 +75,14 @@ def test_calls_that_wait_together_are_answered_together(agent, tmp_path, monkeyp
 
     async def ask() -> list:
         with agent._lock:  # the first call cannot go on, so the others wait
-            asked = [asyncio.create_task(mine.ask([DecideCall([0.5])])) for _ in range(20)]
+            waiting = [asyncio.create_task(asked(mine, [DecideCall([0.5])])) for _ in range(20)]
             await asyncio.sleep(0.1)
-        return await asyncio.gather(*asked)
+        return await asyncio.gather(*waiting, asked(mine, [DecideCall([0.5])] * 130))
 
-    answers = asyncio.run(ask())
+    *answers, batch = asyncio.run(ask())
     assert len({decision.id for (decision,) in answers}) == 20
-    assert len(together) <= 3
+    assert len({decision.id for decision in batch}) == 130
+    assert len(together) <= 3 + 3
     mine.close()
 
 
@@ -222,25 +229,110 @@ def test_every_field_of_a_body_has_words_of_its_own():
 def test_a_fault_of_the_program_is_logged_and_answered(agent, tmp_path, monkeypatch, caplog):
     mine, _ = service(agent, tmp_path / "agent.npz")
     monkeypatch.setattr(agent, "answer_together", lambda calls: 1 // 0)
-    sent = []
 
-    async def ask() -> None:
-        async def receive():
-            return {"type": "http.request", "body": b'{"context": [0.5]}'}
+    async def ask() -> Reply:
+        reply = asyncio.get_running_loop().create_future()
+        App(mine, TOKEN).answer(Head("POST", "/choose", {}), b'{"context": [0.5]}', reply.set_result)
+        return await reply
 
-        async def send(message):
-            sent.append(message)
-
-        head = [(b"authorization", f"Bearer {TOKEN}".encode()), (b"content-type", b"application/json")]
-        scope = {"type": "http", "method": "POST", "path": "/choose", "headers": head}
-        await App(mine, TOKEN)(scope, receive, send)
-
-    asyncio.run(ask())
-    assert sent[0]["status"] == 500
-    assert json.loads(sent[1]["body"]) == {"error": "the server failed (ZeroDivisionError); its log says where"}
+    reply = asyncio.run(ask())
+    assert reply.status == 500
+    assert json.loads(reply.body) == {"error": "the server failed (ZeroDivisionError); its log says where"}
     assert "ZeroDivisionError" in caplog.text
     monkeypatch.undo()
     mine.close()
+
+
+class Wire(asyncio.Transport):
+    """Keeps what a connection writes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sent, self.reads, self.open = b"", True, True
+
+    def write(self, data):
+        self.sent += data
+
+    def close(self):
+        self.open = False
+
+    abort = close
+
+    def is_closing(self):
+        return not self.open
+
+    def pause_reading(self):
+        self.reads = False
+
+    def resume_reading(self):
+        self.reads = True
+
+
+class Echo:
+    """Answers with the body, and to /later only when it is told to."""
+
+    def __init__(self) -> None:
+        self.later: list = []
+
+    def refuses(self, head):
+        return refusal(401, "no") if head.path == "/refused" else None
+
+    def answer(self, head, body, send):
+        reply = Reply(200, body or head.path.encode())
+        if head.path == "/later":
+            self.later.append(lambda: send(reply))
+        else:
+            send(reply)
+
+
+def exchange(content: bytes, *then) -> tuple[bytes, Wire]:
+    """What a connection writes when it is sent this; each of `then` is called afterwards with it, its app, its wire."""
+
+    async def run() -> tuple[bytes, Wire]:
+        app, wire = Echo(), Wire()
+        connection = Connection(app, RequestLimits(body_bytes=100), set())
+        connection.connection_made(wire)
+        for byte in range(0, len(content), 7):  # in pieces, as a network may bring it
+            connection.data_received(content[byte : byte + 7])
+        for step in then:
+            step(connection, app, wire)
+        return wire.sent, wire
+
+    return asyncio.run(run())
+
+
+GET, POST = b"GET %s HTTP/1.1\r\nHost: x\r\n\r\n", b"POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n%s\r\n%s"
+
+
+def test_requests_that_were_sent_ahead_are_answered_in_their_order():
+    sent, wire = exchange(GET % b"/later" + GET % b"/b" + GET % b"/c")
+    assert (sent, wire.reads) == (b"", False)
+    sent, wire = exchange(GET % b"/later" + GET % b"/b" + GET % b"/refused", lambda _, app, __: app.later[0]())
+    assert [part in sent for part in (b"/later", b"/b", b" 401 ")] == [True] * 3
+    assert sent.index(b"/later") < sent.index(b"/b") < sent.index(b" 401 ")
+    assert not wire.open
+    sent, wire = exchange(2000 * (GET % b"/a"))
+    assert (sent.count(b" 200 OK"), wire.open, wire.reads) == (2000, True, True)
+
+
+def test_bodies_have_their_limits():
+    assert b"hello" in exchange(POST % (b"/a", 5, b"", b"hello"))[0]
+    assert exchange(POST % (b"/a", 5, b"Expect: 100-continue\r\n", b""))[0] == b"HTTP/1.1 100 Continue\r\n\r\n"
+    assert b" 413 " in exchange(POST % (b"/a", 101, b"", b""))[0]
+    assert b" 408 " in exchange(POST % (b"/a", 5, b"", b"hel"), lambda each, *_: each.sweep(1e9))[0]
+    sent, wire = exchange(b"GET /a HT", lambda each, *_: each.sweep(1e9))
+    assert (sent, wire.open) == (b"", False)
+
+
+def test_a_connection_ends_after_what_is_being_answered():
+    sent, wire = exchange(GET % b"/later", lambda each, *_: each.end(), lambda _, app, __: app.later[0]())
+    assert (b"/later" in sent, wire.open) == (True, False)
+    assert exchange(GET % b"/later", lambda each, *_: each.eof_received(), lambda _, app, __: app.later[0]())[0]
+    assert not exchange(b"GET /a HTTP/1.0\r\n\r\n")[1].open
+    sent, wire = exchange(GET % b"/a", lambda each, *_: each.pause_writing(), lambda each, *_: each.sweep(1e9))
+    assert not wire.open
+    head = exchange(b"HEAD /a HTTP/1.1\r\nHost: x\r\n\r\n")[0]
+    assert head.endswith(b"content-length: 2\r\n\r\n")
 
 
 def test_one_thread_is_asked_for_once(monkeypatch):

@@ -103,7 +103,7 @@ def write(path: Path, saved: Saved) -> None:
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False, **arrays)  # floats hardly get smaller, and compressing takes a core for long
     try:
-        write_atomically(path, lambda temporary: Path(temporary).write_bytes(buffer.getvalue()))
+        write_atomically(path, lambda temporary: Path(temporary).write_bytes(buffer.getbuffer()))
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from None
 

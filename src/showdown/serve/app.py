@@ -6,29 +6,28 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable
-from contextlib import suppress
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, cast
 
 from showdown.agent import Decision
 from showdown.agent.together import Answer, Call, DecideCall, LearnCall, RewardCall
 from showdown.basics.errors import ShowdownError, UsageError
 from showdown.serve import bodies, metrics
 from showdown.serve.description import HEADERS, Route, openapi, page
-from showdown.serve.http import Admission, RefusedError, Reply, mistake, short, status_of
+from showdown.serve.http import Admission, Head, Reply, mistake, short, status_of
 from showdown.serve.service import Service
 
-Handler = Callable[[bytes], Awaitable[Reply]]
+Send = Callable[[Reply], None]
 
 
 class App:
-    """The whole application, as ASGI has it."""
+    """The whole application: `answer` hands each request to what its path names."""
 
     def __init__(self, service: Service, token: str, hosts: Iterable[str] = ()) -> None:
         self._service = service
-        self._admission = Admission(token, service.limits, hosts)
+        self._admission = Admission(token, hosts)
         self._paths = {path.name: path for path in PATHS}
-        handlers: dict[str, Handler] = {
+        self._handlers: dict[str, Callable[[bytes, Send], None]] = {
             "/choose": self._choose,
             "/choose/batch": self._choose_batch,
             "/learn": self._learn,
@@ -38,82 +37,88 @@ class App:
             "/docs": self._docs,
             "/openapi.json": self._openapi,
         }
-        self._handlers = handlers
         self._described = openapi(PATHS)
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] == "lifespan":
-            await self._live(receive, send)
-            return
-        began = time.perf_counter()
-        reply = await self._reply(scope, receive)
-        await reply.send(send)
-        name = scope["path"] if scope["path"] in self._paths else "other"
-        self._service.metrics.count(name, reply.status, time.perf_counter() - began)
+    def refuses(self, head: Head) -> Reply | None:
+        """The answer to a request whose body is not read; None where it is."""
+        path = self._paths.get(head.path)
+        refused = self._admission.refuses(head, is_open=path is not None and path.is_open)
+        if refused is not None:
+            self._service.metrics.count(self._name(head), refused.status, 0.0)
+        return refused
 
-    async def _live(self, receive: Any, send: Any) -> None:
-        """Save now and then from the start of the server to its end."""
-        await receive()
-        saving = asyncio.create_task(self._service.save_now_and_then())
-        await send({"type": "lifespan.startup.complete"})
-        await receive()
-        saving.cancel()
-        with suppress(asyncio.CancelledError):
-            await saving
-        await asyncio.to_thread(self._service.close)
-        await send({"type": "lifespan.shutdown.complete"})
+    def answer(self, head: Head, body: bytes, send: Send) -> None:
+        """Call `send` once with the answer, now or later."""
+        name, began = self._name(head), time.perf_counter()
 
-    async def _reply(self, scope: Any, receive: Any) -> Reply:
-        path = self._paths.get(scope["path"])
-        try:
-            body = await self._admission.body(scope, receive, is_open=path is not None and path.is_open)
-            if path is None:
-                return mistake(404, "there is nothing at this path; GET /docs lists what there is")
-            if scope["method"] not in path.methods:
-                allowed = ", ".join(path.methods)
-                return mistake(405, f"this path takes {allowed}", (b"allow", allowed.encode()))
-            return await self._handlers[path.name](body)
-        except RefusedError as refused:
-            return mistake(refused.status, str(refused), (b"connection", b"close"))
-        except ShowdownError as error:
-            return mistake(status_of(error), str(error))
-        except Exception as error:
-            logging.getLogger("uvicorn.error").exception("a request failed")
-            return mistake(500, f"the server failed ({type(error).__name__}); its log says where")
+        def counted(reply: Reply) -> None:
+            send(reply)
+            self._service.metrics.count(name, reply.status, time.perf_counter() - began)
+
+        path = self._paths.get(head.path)
+        if path is None:
+            counted(mistake(404, "there is nothing at this path; GET /docs lists what there is"))
+        elif head.method not in path.methods:
+            allowed = ", ".join(path.methods)
+            counted(mistake(405, f"this path takes {allowed}", (b"allow", allowed.encode())))
+        else:
+            try:
+                self._handlers[path.name](body, counted)
+            except Exception as error:
+                counted(_failed(error))
+
+    def _name(self, head: Head) -> str:
+        return head.path if head.path in self._paths else "other"
+
+    def _ask(self, calls: Sequence[Call], made: Callable[[Sequence[Answer]], bodies.Body], send: Send) -> None:
+        """Send what `made` makes of the agent's answers."""
+
+        def then(answers: Sequence[Answer] | Exception) -> None:
+            try:
+                if isinstance(answers, Exception):
+                    raise answers
+                reply = _json(made(answers))
+            except Exception as error:
+                reply = _failed(error)
+            send(reply)
+
+        self._service.ask(calls, then)
 
     # Deciding
 
-    async def _choose(self, body: bytes) -> Reply:
-        (made,) = await self._service.ask([_decide_call(bodies.read(bodies.Choose, body))])
-        if isinstance(made, ShowdownError):
-            raise made
-        return _json(self._chosen(made))
+    def _choose(self, body: bytes, send: Send) -> None:
+        self._ask([_decide_call(bodies.read(bodies.Choose, body))], lambda made: self._chosen(_only(made)), send)
 
-    async def _choose_batch(self, body: bytes) -> Reply:
+    def _choose_batch(self, body: bytes, send: Send) -> None:
         asked = bodies.read(bodies.ChooseBatch, body)
         self._check_size(len(asked.decisions))
-        made = await self._service.ask([_decide_call(one) for one in asked.decisions])
-        return _json(bodies.ChosenBatch(decisions=[self._chosen(one) for one in made]))
 
-    def _chosen(self, made: Answer) -> bodies.Chosen | bodies.Mistake:
-        if not isinstance(made, Decision):
-            return bodies.Mistake(error=short(str(made)))
+        def made(answers: Sequence[Answer]) -> bodies.ChosenBatch:
+            return bodies.ChosenBatch(
+                decisions=[
+                    bodies.Mistake(error=short(str(one))) if isinstance(one, ShowdownError) else self._chosen(one)
+                    for one in answers
+                ]
+            )
+
+        self._ask([_decide_call(one) for one in asked.decisions], made, send)
+
+    def _chosen(self, made: Answer) -> bodies.Chosen:
+        decision = cast(Decision, made)
         return bodies.Chosen(
-            id=made.id,
-            action=made.action if self._service.agent.encoder is None else made.name,
-            propensity=made.propensity,
-            propensity_error=made.propensity_error,
+            id=decision.id,
+            action=decision.action if self._service.agent.encoder is None else decision.name,
+            propensity=decision.propensity,
+            propensity_error=decision.propensity_error,
         )
 
     # Learning
 
-    async def _learn(self, body: bytes) -> Reply:
-        (learned,) = await self._service.ask([_learn_call(bodies.read(bodies.Learn, body))])
-        if isinstance(learned, ShowdownError):
-            raise learned
-        return _json(bodies.LearnReply(learned=bool(learned)))
+    def _learn(self, body: bytes, send: Send) -> None:
+        calls = [_learn_call(bodies.read(bodies.Learn, body))]
+        self._ask(calls, lambda learned: bodies.LearnReply(learned=bool(_only(learned))), send)
 
-    async def _learn_batch(self, body: bytes) -> Reply:
+    def _learn_batch(self, body: bytes, send: Send) -> None:
         told = bodies.read(bodies.LearnBatch, body)
         self._check_size(len(told.rewards))
         results: list[Any] = []  # a call for each reward, or what is wrong with it
@@ -123,16 +128,19 @@ class App:
             except UsageError as error:
                 results.append(error)
         places = [place for place, call in enumerate(results) if not isinstance(call, UsageError)]
-        learned = await self._service.ask([results[place] for place in places])
-        for place, answer in zip(places, learned, strict=True):
-            results[place] = answer
-        each = [
-            bodies.LearnReplyOne(learned=False, error=short(str(result)))
-            if isinstance(result, ShowdownError)
-            else bodies.LearnReplyOne(learned=result)
-            for result in results
-        ]
-        return _json(bodies.LearnReplyBatch(learned=sum(one.learned for one in each), rewards=each))
+
+        def made(answers: Sequence[Answer]) -> bodies.LearnReplyBatch:
+            for place, answer in zip(places, answers, strict=True):
+                results[place] = answer
+            each = [
+                bodies.LearnReplyOne(learned=False, error=short(str(result)))
+                if isinstance(result, ShowdownError)
+                else bodies.LearnReplyOne(learned=result)
+                for result in results
+            ]
+            return bodies.LearnReplyBatch(learned=sum(one.learned for one in each), rewards=each)
+
+        self._ask([results[place] for place in places], made, send)
 
     def _check_size(self, count: int) -> None:
         if count > self._service.limits.batch:
@@ -140,28 +148,30 @@ class App:
 
     # Watching
 
-    async def _health(self, _: bytes) -> Reply:
+    def _health(self, _: bytes, send: Send) -> None:
         agent, trouble = self._service.agent, self._service.trouble
-        return _json(
-            bodies.Health(
-                status="degraded" if trouble else "ok",
-                reason=short(trouble),
-                policy=self._service.policy,
-                decisions=agent.decisions,
-                observations=agent.observations,
-                seconds_since_save=self._service.seconds_since_save,
-            )
+        health = bodies.Health(
+            status="degraded" if trouble else "ok",
+            reason=short(trouble),
+            policy=self._service.policy,
+            decisions=agent.decisions,
+            observations=agent.observations,
+            seconds_since_save=self._service.seconds_since_save,
         )
+        send(_json(health))
 
-    async def _metrics(self, _: bytes) -> Reply:
-        return Reply(200, await asyncio.to_thread(self._service.metrics.text), metrics.CONTENT_TYPE)
+    def _metrics(self, _: bytes, send: Send) -> None:
+        _in_a_thread(lambda: Reply(200, self._service.metrics.text(), metrics.CONTENT_TYPE), send)
 
-    async def _docs(self, _: bytes) -> Reply:
-        text = await asyncio.to_thread(lambda: page(self._described, self._service.unusual()))
-        return Reply(200, text.encode(), b"text/html; charset=utf-8", HEADERS)
+    def _docs(self, _: bytes, send: Send) -> None:
+        def made() -> Reply:
+            text = page(self._described, self._service.unusual())
+            return Reply(200, text.encode(), b"text/html; charset=utf-8", HEADERS)
 
-    async def _openapi(self, _: bytes) -> Reply:
-        return Reply(200, json.dumps(self._described).encode())
+        _in_a_thread(made, send)
+
+    def _openapi(self, _: bytes, send: Send) -> None:
+        send(Reply(200, json.dumps(self._described).encode()))
 
 
 PATHS = (
@@ -190,6 +200,32 @@ PATHS = (
 
 def _json(body: bodies.Body) -> Reply:
     return Reply(200, body.model_dump_json().encode())
+
+
+def _failed(error: Exception) -> Reply:
+    """The answer to a request that could not be done, or that the program failed at."""
+    if isinstance(error, ShowdownError):
+        return mistake(status_of(error), str(error))
+    logging.getLogger("showdown.serve").error("a request failed", exc_info=error)
+    return mistake(500, f"the server failed ({type(error).__name__}); its log says where")
+
+
+def _only(answers: Sequence[Answer]) -> Answer:
+    """The answer to a single call; raises the error that stands in its place."""
+    (answer,) = answers
+    if isinstance(answer, ShowdownError):
+        raise answer
+    return answer
+
+
+def _in_a_thread(made: Callable[[], Reply], send: Send) -> None:
+    """Send what takes a while to make, or waits for the agent, and answer others meanwhile."""
+
+    def then(done: asyncio.Future[Reply]) -> None:
+        error = done.exception()
+        send(done.result() if error is None else _failed(cast(Exception, error)))
+
+    asyncio.get_running_loop().run_in_executor(None, made).add_done_callback(then)
 
 
 def _decide_call(asked: bodies.Choose) -> DecideCall:

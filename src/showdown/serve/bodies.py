@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypeVar
 
@@ -15,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError
 from showdown.basics.errors import UsageError
 
 B = TypeVar("B", bound="Body")
+EXPONENT = re.compile(rb"[0-9][eE]")  # a number without one, of less than 300 digits, fits into a double
 
 Name = Annotated[str, Strict(), Field(max_length=1000)]
 Action = Name | Annotated[int, Strict()]
@@ -108,7 +110,7 @@ def strict_json(body: bytes) -> Any:
             body.decode(),
             object_pairs_hook=_object,
             parse_constant=_no_constant,
-            parse_float=_finite,
+            parse_float=_finite if len(body) > 300 or EXPONENT.search(body) else float,
             parse_int=_whole,
         )
         if b"\\ud" in body.lower():  # perhaps half of a surrogate pair, which cannot be written anywhere

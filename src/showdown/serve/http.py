@@ -1,38 +1,54 @@
-"""What every request passes before it is answered, and what answers look like.
+"""What every request passes before its body is read, and what answers look like.
 
-A client without the token is answered before any of its body is read. A body is read whole, within its limits of size
-and time. Every answer that is not a success is JSON with one sentence, `{"error": "…"}`, and no traceback.
+Every answer that is not a success is JSON with one sentence, `{"error": "…"}`, and no traceback.
 """
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import hmac
 import json
+import time
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from email.utils import formatdate
+from http import HTTPStatus
 from ipaddress import ip_address
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from showdown.agent import JournalError, UnknownDecisionError
 from showdown.basics.errors import ShowdownError, UsageError
 from showdown.basics.text import one_line
-from showdown.serve.protocol import RequestLimits
 
 LONGEST = 500  # characters of a sentence; it may quote what the client sent
 JSON = b"application/json"
+STATUS_LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
+CLOSE = (b"connection", b"close")
+
+
+@dataclass(frozen=True)
+class RequestLimits:
+    """How much one client may ask of the server. Each limit is checked before the work it limits."""
+
+    body_bytes: int = 1 << 20  # of one request
+    head_bytes: int = 1 << 16  # of the headers of one request
+    batch: int = 1000  # decisions or rewards in one request
+    waiting: int = 256  # calls that wait for the agent
+    connections: int = 500  # open at one time
+    read_seconds: float = 10.0  # for the headers of a request, and again for its body
+    write_seconds: float = 10.0  # for a client to take answers that it has asked for
+
+
+class Head(NamedTuple):
+    """A request without its body."""
+
+    method: str
+    path: str
+    headers: Mapping[bytes, bytes]  # by lower-case name; of several with one name the last counts
 
 
 class BusyError(ShowdownError):
     """Too many requests wait already."""
-
-
-class RefusedError(Exception):
-    """A request that is not answered; the connection is closed, since its body may not have been read."""
-
-    def __init__(self, status: int, sentence: str) -> None:
-        super().__init__(sentence)
-        self.status = status
 
 
 class Reply(NamedTuple):
@@ -41,11 +57,30 @@ class Reply(NamedTuple):
     kind: bytes = JSON
     headers: tuple[tuple[bytes, bytes], ...] = ()
 
-    async def send(self, send: Any) -> None:
-        length = str(len(self.body)).encode()
-        headers = [(b"content-type", self.kind), (b"content-length", length), *self.headers]
-        await send({"type": "http.response.start", "status": self.status, "headers": headers})
-        await send({"type": "http.response.body", "body": self.body})
+    def written(self, *, with_body: bool = True) -> bytes:
+        """The answer as it goes over the wire; one to HEAD has no body."""
+        head = STATUS_LINES[self.status] + b"date: %s\r\ncontent-type: %s\r\ncontent-length: %d\r\n" % (
+            _date(int(time.time())),
+            self.kind,
+            len(self.body),
+        )
+        more = b"".join([b"%s: %s\r\n" % header for header in self.headers])
+        return head + more + b"\r\n" + (self.body if with_body else b"")
+
+    @property
+    def closes(self) -> bool:
+        """Whether the connection ends with this answer, since the request was not read to its end."""
+        return CLOSE in self.headers
+
+
+_dates: dict[int, bytes] = {}  # the one of this second
+
+
+def _date(second: int) -> bytes:
+    if second not in _dates:
+        _dates.clear()
+        _dates[second] = formatdate(second, usegmt=True).encode()
+    return _dates[second]
 
 
 def mistake(status: int, sentence: str, *headers: tuple[bytes, bytes]) -> Reply:
@@ -55,6 +90,11 @@ def mistake(status: int, sentence: str, *headers: tuple[bytes, bytes]) -> Reply:
     if status == 503:
         headers += ((b"retry-after", b"1"),)
     return Reply(status, json.dumps({"error": short(sentence)}).encode(), JSON, headers)
+
+
+def refusal(status: int, sentence: str) -> Reply:
+    """The answer to a request that is not read to its end."""
+    return mistake(status, sentence, CLOSE)
 
 
 def short(sentence: str) -> str:
@@ -74,57 +114,37 @@ def status_of(error: ShowdownError) -> int:
 class Admission:
     """Decides which requests are read."""
 
-    def __init__(self, token: str, limits: RequestLimits, hosts: Iterable[str]) -> None:
-        self._token, self._limits = _digest(token.encode()), limits
+    def __init__(self, token: str, hosts: Iterable[str]) -> None:
+        self._token = _digest(token.encode())
         self._hosts = {"localhost", *(host.lower() for host in hosts)}
 
-    async def body(self, scope: Any, receive: Any, *, is_open: bool) -> bytes:
-        """The body of a request that may be answered; raises RefusedError for others. Open paths need no token."""
-        headers = dict(scope["headers"])  # by lower-case name; of several with one name the last counts
+    def refuses(self, head: Head, *, is_open: bool) -> Reply | None:
+        """Why a request is answered before any of its body is read; None where it is read. Open paths need no token."""
+        headers = head.headers
         if is_open:
-            self._check_host(headers.get(b"host", b""))
+            if not self._is_own(headers.get(b"host", b"")):
+                return refusal(421, "this server has another name: use its address, or start it with --allow-host NAME")
         elif not self._is_known(headers.get(b"authorization", b"")):
-            raise RefusedError(401, "this needs the header 'Authorization: Bearer TOKEN' with the server's token")
-        if scope["method"] != "POST":
-            return b""
-        if headers.get(b"content-type", b"").split(b";")[0].strip().lower() != JSON:
-            raise RefusedError(415, "a body must be JSON, with the header 'Content-Type: application/json'")
+            return refusal(401, "this needs the header 'Authorization: Bearer TOKEN' with the server's token")
+        if head.method != "POST":
+            return None
+        kind = headers.get(b"content-type", b"")
+        if kind != JSON and kind.split(b";")[0].strip().lower() != JSON:
+            return refusal(415, "a body must be JSON, with the header 'Content-Type: application/json'")
         if headers.get(b"content-encoding", b"identity") != b"identity":
-            raise RefusedError(415, "a body must not be compressed")
-        return await self._read(headers, receive)
+            return refusal(415, "a body must not be compressed")
+        return None
 
-    def _check_host(self, given: bytes) -> None:
-        """Refuse names that are not the server's: a page in a browser could have let its own name point here."""
+    def _is_own(self, given: bytes) -> bool:
+        """Whether a name is the server's: a page in a browser could have let its own name point here."""
         host = given.decode("latin-1").lower()
         name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
-        if name not in self._hosts and not _is_address(name):
-            raise RefusedError(421, "this server has another name: use its address, or start it with --allow-host NAME")
+        return name in self._hosts or _is_address(name)
 
     def _is_known(self, given: bytes) -> bool:
         scheme, _, token = given.partition(b" ")
         # digests of one length: the time of the comparison says nothing about the token, nor about its length
         return hmac.compare_digest(_digest(token.strip()), self._token) and scheme.lower() == b"bearer"
-
-    async def _read(self, headers: Mapping[bytes, bytes], receive: Any) -> bytes:
-        most = self._limits.body_bytes
-        length = headers.get(b"content-length", b"0")
-        if len(length) > 15 or not length.isdigit() or int(length) > most:
-            raise RefusedError(413, f"a body may have at most {most} bytes")
-        body = b""
-        try:
-            async with asyncio.timeout(self._limits.read_seconds):
-                while True:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        raise RefusedError(400, "the connection was closed before the whole body had come")
-                    body += message.get("body", b"")
-                    if len(body) > most:
-                        raise RefusedError(413, f"a body may have at most {most} bytes")
-                    if not message.get("more_body"):
-                        return body
-        except TimeoutError:
-            sentence = f"the body did not come within {self._limits.read_seconds:g} seconds"
-            raise RefusedError(408, sentence) from None
 
 
 def _is_address(name: str) -> bool:

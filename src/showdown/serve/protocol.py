@@ -1,157 +1,222 @@
-"""uvicorn's HTTP protocol with an end to its patience: clients must send a request, and read its answer, in time.
+"""HTTP/1.1 over one connection: httptools reads requests, and they are answered one after the other.
 
-uvicorn waits without limit for headers that do not end and for clients that do not read, so that a few hundred of
-either could use up its file descriptors or its memory. Here a connection that nothing is being answered on is closed
-after some seconds, so is one whose answers are not taken, and one beyond the number allowed is answered at once.
+A general server (uvicorn) makes a task, an event and several messages of each request, which took twice as long as all
+the rest of a decision. Here a request is a call and its answer another. Patience has an end: a connection that nothing
+is being answered on is closed after some seconds, so is one whose answers are not taken, and one beyond the number
+allowed is answered at once. What a client has sent ahead is answered before more is read.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-from dataclasses import dataclass
-from typing import Any, cast
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple, Protocol, cast
+from urllib.parse import unquote
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+import httptools
 
+from showdown.serve.http import Head, Reply, RequestLimits, refusal
 
-@dataclass(frozen=True)
-class RequestLimits:
-    """How much one client may ask of the server. Each limit is checked before the work it limits."""
-
-    body_bytes: int = 1 << 20  # of one request
-    head_bytes: int = 1 << 16  # of the headers of one request
-    batch: int = 1000  # decisions or rewards in one request
-    waiting: int = 256  # calls that wait for the agent
-    connections: int = 500  # open at one time
-    read_seconds: float = 10.0  # for the headers of a request, and again for its body
-    write_seconds: float = 10.0  # for a client to take answers that it has asked for
+FULL = refusal(503, "too many connections are open; try again later")
+NOT_HTTP = refusal(400, "this is not an HTTP request that can be answered")
+LONG_HEAD = refusal(431, "the headers of this request are too large")
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+LENGTH, EXPECT = b"content-length", b"expect"
 
 
-def _answer(status: str, sentence: str) -> bytes:
-    """A whole answer, for connections that never reach the application."""
-    body = json.dumps({"error": sentence}).encode()
-    head = f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {len(body)}"
-    return head.encode() + b"\r\n\r\n" + body
+class Answering(Protocol):
+    """What a connection needs of the application."""
+
+    def refuses(self, head: Head) -> Reply | None: ...
+
+    def answer(self, head: Head, body: bytes, send: Callable[[Reply], None]) -> None:
+        """Call `send` once, now or later, in the loop's thread."""
 
 
-FULL = _answer("503 Service Unavailable", "too many connections are open; try again later")
-NOT_HTTP = _answer("400 Bad Request", "this is not an HTTP request that can be answered")
-LONG_HEAD = _answer("431 Request Header Fields Too Large", "the headers of this request are too large")
+class _Asked(NamedTuple):
+    head: Head
+    body: bytes
+    refused: Reply | None
+    keep_alive: bool
 
 
-class JoinedWrites:
-    """A transport that sends the head of an answer with its body: uvicorn writes them one after the other."""
+class Connection(asyncio.Protocol):
+    """`open_connections` holds all of a server; `sweep` must be called on each of them now and then."""
 
-    def __init__(self, transport: asyncio.Transport) -> None:
-        self._transport, self._head = transport, b""
+    def __init__(self, app: Answering, limits: RequestLimits, open_connections: set[Connection]) -> None:
+        self._app, self._limits, self._all = app, limits, open_connections
+        self._parser = httptools.HttpRequestParser(self)
+        # so that requests after the last one of a connection, which are not answered, are not an error either
+        self._parser.set_dangerous_leniencies(lenient_data_after_close=True)
+        self._waiting: deque[_Asked] = deque()
+        self._answering: _Asked | None = None
+        self._head: Head | None = None  # of the request whose body is being read
+        self._is_deaf = False  # whether anything more that comes is ignored
+        self._head_bytes = 0  # received since the last request whose headers were whole
+        self._is_ending = False  # whether the connection is closed after what is being answered
+        self._is_going_on = False
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._transport, name)
+    # Of the transport
 
-    def write(self, data: bytes) -> None:
-        if not self._head and data.startswith(b"HTTP/1.1 ") and data.endswith(b"\r\n\r\n") and data[9:12] != b"100":
-            self._head = data
-            return
-        self._transport.write(self._head + data)
-        self._head = b""
-
-    def flush(self) -> None:
-        """Send a head that no body follows."""
-        if self._head:
-            self.write(b"")
-
-    def close(self) -> None:
-        self.flush()
-        self._transport.close()
-
-
-class Impatient(HttpToolsProtocol):
-    limits = RequestLimits()
-    _reading: asyncio.TimerHandle | None = None  # ends a connection that sends nothing
-    _writing: asyncio.TimerHandle | None = None  # ends a connection that takes nothing
-    _head_bytes = 0  # received since the last request whose headers were whole
-
-    def connection_made(self, transport: Any) -> None:
-        super().connection_made(cast(Any, JoinedWrites(transport)))
-        if len(self.connections) > self.limits.connections:
-            self._end_with(FULL)
-            return
-        self._watch()
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._time = asyncio.get_running_loop().time
+        self._idle_since: float | None = self._time()  # None while something is answered
+        self._stuck_since: float | None = None  # since when the client takes nothing
+        self._all.add(self)
+        if len(self._all) > self._limits.connections:
+            self._is_deaf = True
+            self._end_with(FULL.written())
 
     def data_received(self, data: bytes) -> None:
+        if self._is_deaf:
+            return
         self._head_bytes += len(data)
-        super().data_received(data)
-        if self._head_bytes > self.limits.head_bytes and not self.transport.is_closing():
-            self._end_with(LONG_HEAD)
-        self._watch()
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            self._is_deaf = True  # it has asked for another protocol, and is answered in this one
+        except httptools.HttpParserError:
+            self._refuse(NOT_HTTP)
+        if self._head_bytes > self._limits.head_bytes:
+            self._refuse(LONG_HEAD)
 
-    def on_headers_complete(self) -> None:
-        super().on_headers_complete()
-        self._head_bytes = 0
-
-    def on_body(self, body: bytes) -> None:
-        super().on_body(body)
-        self._head_bytes = 0
-
-    def send_400_response(self, msg: str) -> None:
-        self._end_with(NOT_HTTP)
-
-    def on_response_complete(self) -> None:
-        cast(JoinedWrites, self.transport).flush()
-        super().on_response_complete()
-        if self.pipeline:  # what was sent ahead is answered before more is read
-            self.flow.pause_reading()
-        if self.transport.is_closing():
-            self._limit_writing()
-        self._watch()
+    def eof_received(self) -> bool:
+        """Whether the connection stays open after the client has sent its last: for what is being answered."""
+        self._is_ending = True
+        return self._answering is not None
 
     def pause_writing(self) -> None:
-        super().pause_writing()
-        self._limit_writing()
-
-    def _limit_writing(self) -> None:
-        if self._writing is None:
-            self._writing = self.loop.call_later(self.limits.write_seconds, self.transport.abort)
-
-    def _end_with(self, answer: bytes) -> None:
-        self.transport.write(answer)
-        self.transport.close()
-        self._limit_writing()
-
-    def _give_up(self) -> None:
-        """End the connection; `close` alone would wait for a client that does not read."""
-        if self.transport.get_write_buffer_size():
-            self.transport.abort()
-        else:
-            self.transport.close()
-
-    def timeout_keep_alive_handler(self) -> None:
-        self._give_up()
+        self._stuck_since = self._time()
 
     def resume_writing(self) -> None:
-        super().resume_writing()
-        _cancel(self._writing)
-        self._writing = None
+        self._stuck_since = None
+        self._go_on()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        super().connection_lost(exc)
-        _cancel(self._reading)
-        _cancel(self._writing)
+        self._all.discard(self)
+        self._is_deaf = self._is_ending = True
+        self._waiting.clear()
 
-    def _watch(self) -> None:
-        """Start the clock where nothing is being answered, and stop it where something is."""
-        if self.cycle is not None and not self.cycle.response_complete:
-            _cancel(self._reading)
-            self._reading = None
-        elif self._reading is None and not self.transport.is_closing():
-            self._reading = self.loop.call_later(self.limits.read_seconds, self._give_up)
+    # Of the parser
 
+    def on_message_begin(self) -> None:
+        self._url = b""
+        self._headers: dict[bytes, bytes] = {}
+        self._body: list[bytes] = []
+        self._size = 0
 
-def protocol_with(limits: RequestLimits) -> type[asyncio.Protocol]:
-    return type("Limited", (Impatient,), {"limits": limits})
+    def on_url(self, url: bytes) -> None:
+        self._url += url
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._headers[name.lower()] = value
 
-def _cancel(timer: asyncio.TimerHandle | None) -> None:
-    if timer is not None:
-        timer.cancel()
+    def on_headers_complete(self) -> None:
+        if self._is_deaf:
+            return
+        self._head_bytes = 0
+        try:
+            path = unquote((httptools.parse_url(self._url).path or b"").decode("ascii"))
+        except (httptools.HttpParserError, UnicodeError):
+            self._refuse(NOT_HTTP)
+            return
+        self._head = Head(self._parser.get_method().decode("ascii"), path, self._headers)
+        if self._answering is None:
+            self._idle_since = self._time()  # from here on for the body
+        refused = self._app.refuses(self._head) or self._too_large(self._headers.get(LENGTH, b"0"))
+        if refused is not None:
+            self._refuse(refused)
+        elif self._headers.get(EXPECT, b"").lower() == b"100-continue" and self._answering is None:
+            self._transport.write(CONTINUE)
+
+    def _too_large(self, length: bytes) -> Reply | None:
+        most = self._limits.body_bytes
+        if len(length) <= 15 and length.isdigit() and int(length) <= most:
+            return None
+        return refusal(413, f"a body may have at most {most} bytes")
+
+    def on_body(self, body: bytes) -> None:
+        if self._is_deaf:
+            return
+        self._head_bytes = 0
+        self._body.append(body)
+        self._size += len(body)
+        if self._size > self._limits.body_bytes:
+            self._refuse(self._too_large(b"%d" % self._size) or NOT_HTTP)
+
+    def on_message_complete(self) -> None:
+        if self._is_deaf or self._head is None:
+            return
+        parser = self._parser
+        keep_alive = parser.should_keep_alive() and not parser.should_upgrade() and parser.get_http_version() == "1.1"
+        self._ask(_Asked(self._head, b"".join(self._body), None, keep_alive))
+
+    # Answering
+
+    def _refuse(self, reply: Reply) -> None:
+        """Answer what is being read before it is whole, after all that came before, and read nothing more."""
+        if not self._is_deaf:
+            self._is_deaf = True
+            self._ask(_Asked(self._head or Head("", "", {}), b"", reply, False))
+
+    def _ask(self, asked: _Asked) -> None:
+        self._head = None
+        self._waiting.append(asked)
+        self._go_on()
+        if self._waiting:
+            self._transport.pause_reading()
+
+    def _go_on(self) -> None:
+        """Answer what waits, one request at a time, for as long as the client takes the answers."""
+        if self._is_going_on:  # what is answered at once would call this from within, thousands of times
+            return
+        self._is_going_on = True
+        while self._waiting and self._answering is None and self._stuck_since is None and not self._is_ending:
+            asked = self._answering = self._waiting.popleft()
+            self._idle_since = None
+            if asked.refused is not None:
+                self._send(asked.refused)
+            else:
+                self._app.answer(asked.head, asked.body, self._send)
+        self._is_going_on = False
+
+    def _send(self, reply: Reply) -> None:
+        asked, self._answering = self._answering, None
+        if self._transport.is_closing() or asked is None:
+            return
+        content = reply.written(with_body=asked.head.method != "HEAD")
+        if reply.closes or not asked.keep_alive or self._is_ending:
+            self._end_with(content)
+            return
+        self._transport.write(content)
+        if self._waiting:
+            self._go_on()
+        else:
+            self._idle_since = self._time()
+            self._transport.resume_reading()
+
+    def _end_with(self, content: bytes) -> None:
+        self._is_ending = True
+        self._stuck_since = self._time()
+        self._transport.write(content)
+        self._transport.close()
+
+    # Of the server
+
+    def end(self) -> None:
+        """Close once what is being answered has been."""
+        self._is_ending = True
+        if self._answering is None:
+            self._transport.close()
+
+    def sweep(self, now: float) -> None:
+        """End a connection on which nothing has happened for too long."""
+        if self._stuck_since is not None and now - self._stuck_since > self._limits.write_seconds:
+            self._transport.abort()
+        elif self._idle_since is not None and now - self._idle_since > self._limits.read_seconds:
+            if self._head is not None and not self._is_deaf:
+                self._refuse(refusal(408, f"the body did not come within {self._limits.read_seconds:g} seconds"))
+            else:
+                self._transport.abort()

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Any
-
-import uvicorn
 
 from showdown.agent import Agent, checkpoint_file, compute_in_one_thread
 from showdown.agent.checkpoint import recommended
@@ -21,12 +20,14 @@ from showdown.bench.compilation import use_compilation_cache
 from showdown.policies import policies
 from showdown.protocol.policy import Policy
 from showdown.serve.app import App
-from showdown.serve.protocol import RequestLimits, protocol_with
+from showdown.serve.protocol import Connection
+from showdown.serve.service import Service
 
 ARCHIVE = b"PK"  # what a saved agent begins with
 BACKLOG = 2048  # connections that may wait to be accepted
 STOP_SECONDS = 5  # for answers that are on their way when the server is stopped
-TURN = 1e-3  # seconds that one thread may keep Python's interpreter from the other; 5 ms unless it is said
+SWEEP = 0.5  # seconds between looks for connections that wait too long
+TURN = 2e-4  # seconds that one thread may keep Python's interpreter from the other; 5 ms unless it is said
 
 # The agent
 
@@ -119,12 +120,6 @@ def alone_with(file: Path) -> Iterator[Callable[[], bool]]:
 # The server
 
 
-class Server(uvicorn.Server):
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop, however often it is said: uvicorn would skip the save at a second Ctrl-C."""
-        self.should_exit = True
-
-
 @contextmanager
 def listening(host: str, port: int) -> Iterator[socket.socket]:
     """The socket, before anything else is done: an address in use is found at once, and early clients wait."""
@@ -153,19 +148,38 @@ def address_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def run(app: App, listener: socket.socket, limits: RequestLimits) -> None:
-    config = uvicorn.Config(
-        app,
-        http=protocol_with(limits),
-        ws="none",
-        lifespan="on",
-        loop="asyncio",
-        access_log=False,
-        log_level="error",
-        server_header=False,
-        proxy_headers=False,
-        backlog=BACKLOG,
-        timeout_graceful_shutdown=STOP_SECONDS,
-    )
+def run(app: App, service: Service, listener: socket.socket) -> None:
+    """Answer until SIGTERM or Ctrl-C, then save; however often it is said, the save is not skipped."""
     sys.setswitchinterval(TURN)
-    Server(config).run(sockets=[listener])
+    asyncio.run(_serve(app, service, listener))
+
+
+async def _serve(app: App, service: Service, listener: socket.socket) -> None:
+    loop, stopped = asyncio.get_running_loop(), asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+    connections: set[Connection] = set()
+    server = await loop.create_server(
+        lambda: Connection(app, service.limits, connections), sock=listener, backlog=BACKLOG
+    )
+    tasks = [asyncio.create_task(service.save_now_and_then()), asyncio.create_task(_sweep(connections))]
+    await stopped.wait()
+    server.close()
+    for connection in list(connections):
+        connection.end()
+    until = loop.time() + STOP_SECONDS
+    while connections and loop.time() < until:
+        await asyncio.sleep(0.02)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.to_thread(service.close)
+
+
+async def _sweep(connections: set[Connection]) -> None:
+    """End connections that keep the server waiting."""
+    while True:
+        await asyncio.sleep(SWEEP)
+        now = asyncio.get_running_loop().time()
+        for connection in list(connections):
+            connection.sweep(now)

@@ -14,19 +14,23 @@ from prometheus_client.core import Metric
 
 from showdown import __version__
 from showdown.agent import Agent
+from showdown.agent.batch_programs import ROOM
 from showdown.agent.together import Answer, Call
 from showdown.basics.errors import ShowdownError
 from showdown.serve import metrics
-from showdown.serve.http import BusyError
-from showdown.serve.protocol import RequestLimits
+from showdown.serve.http import BusyError, RequestLimits
 
-AT_ONCE = 64  # calls that the agent is asked together
+AT_ONCE = ROOM  # calls that the agent is asked together
+LINGER = 1e-3  # seconds that a call may wait for others
+ENOUGH = 16  # calls that wait for no others: with more, computing and HTTP had better go on side by side
+
+
+Then = Callable[[Sequence[Answer] | Exception], None]  # takes answers, or what was raised
 
 
 class _Asked(NamedTuple):
     calls: Sequence[Call]
-    future: asyncio.Future
-    loop: asyncio.AbstractEventLoop
+    then: Then
 
 
 class Service:
@@ -47,60 +51,77 @@ class Service:
         self.agent, self.policy, self.file, self.limits = agent, policy, file, limits
         self.metrics = metrics.ServerMetrics(self._numbers)
         self._save_every, self._say, self._is_alone = save_every, say, is_alone
-        self._queue: SimpleQueue[_Asked | None] = SimpleQueue()
-        self._thread = Thread(target=self._work, name="decide", daemon=True)
-        self._thread.start()
+        self._queue: SimpleQueue[list[_Asked] | None] = SimpleQueue()
         self._waiting = 0
+        self._asked: list[_Asked] = []
         self._saved: tuple[int, int] | None = None  # decisions and observations at the last save
         self._saved_at: float | None = None
         self._failed_saves = 0
         self.not_saved = ""  # why the last save failed, where it did
+        self._thread = Thread(target=self._work, name="decide", daemon=True)
+        self._thread.start()
 
     # Asking
 
-    async def ask(self, calls: Sequence[Call]) -> Sequence[Answer]:
-        """The agent's answers to some calls, in their order."""
+    def ask(self, calls: Sequence[Call], then: Then) -> None:
+        """Hand the agent's answers to some calls, in their order, to `then`, later and in the loop's thread."""
         if self._waiting >= self.limits.waiting:
             raise BusyError(f"{self._waiting} requests are waiting already; try again later")
-        loop = asyncio.get_running_loop()
-        answers: list[Answer] = []
-        for first in range(0, len(calls), AT_ONCE):  # so that others have their turn during a long batch
-            self._waiting += 1
-            asked = _Asked(calls[first : first + AT_ONCE], loop.create_future(), loop)
-            self._queue.put(asked)
-            try:
-                answers += await asked.future
-            finally:
-                self._waiting -= 1
-        return answers
+        self._ask(calls, [], then)
+
+    def _ask(self, calls: Sequence[Call], before: list[Answer], then: Then) -> None:
+        """Ask for some of the calls, then for the rest, so that others have their turn during a long batch."""
+
+        def answered(answers: Sequence[Answer] | Exception) -> None:
+            self._waiting -= 1
+            if isinstance(answers, Exception):
+                then(answers)
+            elif len(calls) > AT_ONCE:
+                self._ask(calls[AT_ONCE:], [*before, *answers], then)
+            else:
+                then([*before, *answers] if before else answers)
+
+        self._waiting += 1
+        self._asked.append(_Asked(calls[:AT_ONCE], answered))
+        if len(self._asked) == 1:  # those that this turn of the loop reads are handed over together, after it
+            loop = asyncio.get_running_loop()
+            loop.call_soon(self._hand_over, loop)
+
+    def _hand_over(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._queue.put(self._asked)
+        self._asked = []
 
     def _work(self) -> None:
-        """Answer what waits until there is a None in the queue."""
-        going = True
-        while going:
-            asked = self._queue.get()
-            together: list[_Asked] = []
-            while asked is not None:
-                together.append(asked)
-                if sum(len(each.calls) for each in together) >= AT_ONCE:
-                    break
+        """Answer what waits until there is a None in the queue.
+
+        Clients that were answered together ask again at nearly the same time, so a few of them wait for the others.
+        """
+        waiting: list[_Asked] = []
+        going, last = True, 0  # calls that were answered together the last time, as far as they are waited for
+        while going or waiting:
+            while going and (count := _count(waiting)) < AT_ONCE:
                 try:
-                    asked = self._queue.get_nowait()
+                    more = self._queue.get(count < last or not waiting, LINGER if waiting else None)
                 except Empty:
                     break
-            going = asked is not None
+                going = more is not None
+                waiting += more or []
+            together: list[_Asked] = []
+            while waiting and _count(together) < AT_ONCE:
+                together.append(waiting.pop(0))
+            last = min(_count(together), ENOUGH)
             if together:
                 self._answer(together)
 
     def _answer(self, together: list[_Asked]) -> None:
         calls = [call for asked in together for call in asked.calls]
-        error: BaseException | None = None
-        answers: list[Answer] = []
+        answers: list[Answer] | Exception
         try:
             answers = self.agent.answer_together(calls)
         except Exception as failed:  # a fault of the program: each of these requests is answered with 500
-            error = failed
-        together[0].loop.call_soon_threadsafe(_deliver, together, answers, error)
+            answers = failed
+        self._loop.call_soon_threadsafe(_deliver, together, answers)
 
     # Saving
 
@@ -160,14 +181,14 @@ class Service:
         yield metrics.gauge("showdown_waiting_requests", "Requests that wait for the agent.", self._waiting)
 
 
-def _deliver(together: list[_Asked], answers: list[Answer], error: BaseException | None) -> None:
+def _count(waiting: list[_Asked]) -> int:
+    return sum(len(asked.calls) for asked in waiting)
+
+
+def _deliver(together: list[_Asked], answers: list[Answer] | Exception) -> None:
     """Hand each request its answers, in the loop's thread."""
     first = 0
     for asked in together:
         last = first + len(asked.calls)
-        if not asked.future.done():  # a client may have left
-            if error is not None:
-                asked.future.set_exception(error)
-            else:
-                asked.future.set_result(answers[first:last])
+        asked.then(answers if isinstance(answers, Exception) else answers[first:last])
         first = last

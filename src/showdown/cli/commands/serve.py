@@ -54,11 +54,11 @@ def serve_command(
         raise UsageError("--save-every, --max-body and --max-batch must be greater than 0, and --rows at least 0")
     try:
         from showdown.serve.app import App
-        from showdown.serve.protocol import RequestLimits
+        from showdown.serve.http import RequestLimits
         from showdown.serve.run import address_of, alone_with, default_save, listening, open_agent, policy_name, run
         from showdown.serve.service import Service
     except ImportError as error:
-        raise UsageError(f"serve needs uvicorn and others: pip install 'bandit-showdown[serve]' ({error})") from None
+        raise UsageError(f"serve needs httptools and others: pip install 'bandit-showdown[serve]' ({error})") from None
     kept = save or default_save(file)
     with alone_with(kept) as is_alone, listening(host, port) as listener:
         journaling = {"journal": journal, "archive_journal": archive_journal, "accept_loss": accept_loss}
@@ -72,7 +72,7 @@ def serve_command(
         if made_up:
             console.data(f"token: {token}")
         console.finish()
-        run(App(service, token, [host, *(allow_host or [])]), listener, limits)
+        run(App(service, token, [host, *(allow_host or [])]), service, listener)
         if service.not_saved:
             raise ShowdownError(f"stopped after {agent.decisions} decisions, and not saved: {service.not_saved}")
         console.data(f"stopped after {agent.decisions} decisions; saved to {kept}")
