@@ -24,8 +24,10 @@ Handler = Callable[[bytes], Awaitable[Reply]]
 class App:
     """The whole application, as ASGI has it."""
 
-    def __init__(self, service: Service, token: str, hosts: Iterable[str] = ()) -> None:
-        self._service = service
+    def __init__(
+        self, service: Service, token: str, hosts: Iterable[str] = (), address: str = "http://127.0.0.1:8000"
+    ) -> None:
+        self._service, self._address = service, address
         self._admission = Admission(token, service.limits, hosts)
         self._paths = {path.name: path for path in PATHS}
         handlers: dict[str, Handler] = {
@@ -36,6 +38,7 @@ class App:
             "/health": self._health,
             "/metrics": self._metrics,
             "/docs": self._docs,
+            "/": self._docs,
             "/openapi.json": self._openapi,
         }
         self._handlers = handlers
@@ -157,7 +160,8 @@ class App:
         return Reply(200, await asyncio.to_thread(self._service.metrics.text), metrics.CONTENT_TYPE)
 
     async def _docs(self, _: bytes) -> Reply:
-        text = await asyncio.to_thread(lambda: page(self._described, self._service.unusual()))
+        described, agent = self._described, self._service.agent
+        text = await asyncio.to_thread(lambda: page(described, self._service.unusual(), agent, self._address))
         return Reply(200, text.encode(), b"text/html; charset=utf-8", HEADERS)
 
     async def _openapi(self, _: bytes) -> Reply:
@@ -184,6 +188,7 @@ PATHS = (
     Route("/health", "Whether it runs, and what it has done; needs no token", None, bodies.Health, is_open=True),
     Route("/metrics", "Counts for Prometheus", None, None),
     Route("/docs", "This page", None, None, is_open=True, is_listed=False),
+    Route("/", "This page", None, None, is_open=True, is_listed=False),
     Route("/openapi.json", "The description for programs", None, None, is_open=True, is_listed=False),
 )
 

@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from showdown.basics.errors import why
 from showdown.report.page.compact import number
 from showdown.report.page.tuning_tables import read_table
 from showdown.tuning.history import FOLDER
@@ -39,7 +40,9 @@ def tunings_of(directory: Any, warnings: list[str], *, is_store: bool = True) ->
             if "result" in data:
                 found.append(_tuning(data))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            warnings.append(f"{path.parent.name}/{path.name} is not the record of a tuning and was left out ({error})")
+            warnings.append(
+                f"{path.parent.name}/{path.name} is not the record of a tuning and was left out ({why(error)})"
+            )
     return found
 
 
