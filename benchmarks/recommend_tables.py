@@ -1,4 +1,4 @@
-"""`showdown recommend` on ten kinds of tables: whether each gets an answer within the budget, and whether it holds.
+"""`showdown recommend` on eleven kinds of tables: whether each gets an answer within the budget, and whether it holds.
 
     python benchmarks/recommend_tables.py --list
     python benchmarks/recommend_tables.py wide long --budget 1m             answers, in recommend-tables/
@@ -27,7 +27,6 @@ from sklearn import datasets
 from showdown.recommendation.budget import seconds_of
 
 FOLDER = Path("recommend-tables")
-SHARED = Path(__file__).parents[2] / "shared" / "data" / "tables"  # KEEL's tables, where this machine has them
 LATE = 1.15  # times the budget: what still counts as within it, for Python's start and the machine's noise
 Made = tuple[pd.DataFrame, list[str]]  # a table and the options that say what it means
 
@@ -97,15 +96,11 @@ TABLES: dict[str, tuple[str, Callable[[], Made]]] = {
     "digits": ("scikit-learn: 1,797 × 64, 10 classes", lambda: bundled(datasets.load_digits)),
     "cancer": ("scikit-learn: 569 × 30, 2 classes", lambda: bundled(datasets.load_breast_cancer)),
 }
-if (SHARED / "satimage.dat.gz").is_file():
-    TABLES["satimage"] = ("KEEL: 6,435 × 36, 6 classes", lambda: (pd.DataFrame(), ["--label", "Class"]))
 
 
 def file_of(name: str) -> tuple[Path, list[str]]:
     """The table's file, written once, and the options that say what it means."""
     frame, options = TABLES[name][1]()
-    if frame.empty:
-        return SHARED / f"{name}.dat.gz", options
     path = FOLDER / f"{name}.csv"
     if not path.exists():
         frame.to_csv(path, index=False)

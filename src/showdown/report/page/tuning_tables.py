@@ -65,8 +65,9 @@ def _dimension(name: str, tried: pd.Series) -> Dimension:
     if not pd.api.types.is_numeric_dtype(tried) or pd.api.types.is_bool_dtype(tried):
         return Dimension(name, Range("choices", None, None, tuple(tried.unique())), default)
     low, high = float(tried.min()), float(tried.max())
-    scale = "log" if low > 0 and high / low > _WIDE else "linear"
-    return Dimension(name, Range(scale, low, max(high, np.nextafter(low, np.inf)), ()), float(default))
+    high = max(high, float(np.nextafter(low, np.inf)))
+    wide = low > 0 and high / low > _WIDE
+    return Dimension(name, Range("log" if wide else "linear", low, high), float(default))
 
 
 def _plain(value: Any) -> Any:
