@@ -5,9 +5,11 @@
     python benchmarks/first_run.py /path/to/the/other/tree --make [--only other|this]
 
 With `--make` it is `make run` in a fresh copy of each tree, installation included; pip's cache is left as it is, so run
-one round more than counts where it is empty. `--only` times one of the two. Without it, each tree plays the cells of the suite `quick` of the *other* tree, from start to end of the command, in a process, a
-store and a cache of its own. The trees take turns. Prints the seconds of each run, what it says it spent on compiling
-and playing, and the ratio of the medians. On a busy machine only the ratio means anything, and little.
+one round more than counts where it is empty. `--only` times one of the two.
+
+Without it, each tree plays the cells of the suite `quick` of the *other* tree, from start to end of the command, in a
+process, a store and a cache of its own. The trees take turns. Prints the seconds of each run, what it says it spent on
+compiling and playing, and the ratio of the medians. On a busy machine only the ratio means anything, and little.
 """
 
 from __future__ import annotations
