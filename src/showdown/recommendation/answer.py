@@ -24,7 +24,7 @@ from showdown.policies import policies
 from showdown.problems.own_table import Table
 from showdown.protocol.policy import Policy
 from showdown.protocol.problem import ProblemSpec
-from showdown.recommendation.board import NO_ROOM, OUT_OF_TIME, Standing
+from showdown.recommendation.board import BEHIND, NO_ROOM, OUT_OF_TIME, Standing
 from showdown.report import write_file
 
 AGENT_FILE = "agent.json"
@@ -154,7 +154,7 @@ class Recommendation:
             for one in self.standings
             if one.status in (OUT_OF_TIME, NO_ROOM) and 0 < one.trials < most
         ]
-        short = [one for one in self.standings if one.policy != BASELINE and 0 < one.steps < self.horizon]
+        short = [one for one in self.standings if one.status == BEHIND and 0 < one.steps < self.horizon]
         lines += [f"clearly behind after {one.steps:,} steps, and not played on: {one.policy}" for one in short]
         lines += [f"fewer trials for lack of time: {', '.join(cut)}"] if cut else []
         late = any(one.status in (OUT_OF_TIME, NO_ROOM) for one in self.standings)
