@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import shlex
+import time
 from pathlib import Path
 from typing import Any
 
@@ -61,16 +62,18 @@ def recommend(
     page: bool = True,
     show: Show | None = None,
     load: tuple[Path, ...] = (),
+    began: float | None = None,
     **options: Any,
 ) -> Recommendation:
     """Play a sensible set of methods on a table and say which to use.
 
     `data`, `label`, `rewards` and the other options are those of `showdown.problems.table`. `budget` is how long it may
     take (`90s`, `2m`, `1h`); `policies` plays these instead of the usual set; `show` is called as things change.
-    `load` names files that register policies of your own, for other processes to load.
+    `load` names files that register policies of your own, for other processes to load. The budget counts from `began`,
+    a time of `time.monotonic`, or from now.
     """
     available = cores()
-    limit = TimeBudget(seconds_of(budget), slowdown(available))
+    limit = TimeBudget(seconds_of(budget), slowdown(available), time.monotonic() if began is None else began)
     problem = table(data, label=label, rewards=rewards, **options)
     is_file = isinstance(data, str | os.PathLike)
     name = problem.called

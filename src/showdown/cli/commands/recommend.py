@@ -67,6 +67,7 @@ def recommend_command(
 
     A sensible set of methods is played on it, and what is clearly behind is dropped.
     """
+    began = time.monotonic()  # importing JAX is part of what a person waits for
     load_files(load)
 
     from showdown.config.registry import split_outside_brackets
@@ -91,6 +92,7 @@ def recommend_command(
             out=out,
             show=show,
             load=tuple(load or ()),
+            began=began,
         )
     if as_json:
         console.data_json(found.to_json())
