@@ -35,6 +35,18 @@ PAPER_TABLES = (
 )
 
 
+Rows = Annotated[
+    str | None,
+    typer.Option(
+        "--policies", "--policy", help="Show only these rows: A,B[field=value],Lin*", autocompletion=policy_names
+    ),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option("--problems", "--problem", help="Show only these columns: X,Y,wheel-*", autocompletion=problem_names),
+]
+
+
 def register(app: typer.Typer) -> None:
     app.command("table", epilog="Example: showdown table results --rank")(table_command)
 
@@ -53,18 +65,8 @@ def table_command(
     output: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "text",
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     against: Annotated[str | None, typer.Option(help=f"Compare with published numbers: {', '.join(SOURCES)}.")] = None,
-    policies: Annotated[
-        str | None,
-        typer.Option(
-            "--policies", "--policy", help="Show only these rows: A,B[field=value],Lin*", autocompletion=policy_names
-        ),
-    ] = None,
-    problems: Annotated[
-        str | None,
-        typer.Option(
-            "--problems", "--problem", help="Show only these columns: X,Y,wheel-*", autocompletion=problem_names
-        ),
-    ] = None,
+    policies: Rows = None,
+    problems: Columns = None,
     horizon: Annotated[int | None, typer.Option(help="Only cells of this many steps.")] = None,
     seed: Annotated[int | None, typer.Option(help="Only cells of this seed.")] = None,
     trials: Annotated[int | None, typer.Option(help="Only cells of this many trials.")] = None,
