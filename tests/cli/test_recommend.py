@@ -132,7 +132,7 @@ def test_a_table_without_a_pattern_gets_no_method(tmp_path):
 
 
 def test_the_usual_methods_are_those_that_exist():
-    assert candidates()[:5] == ["Uniform", "LinFullPost", "LinGreedy", "NeuralLinear", "EpsGreedyRMS"]
+    assert candidates()[:4] == ["Uniform", "LinFullPost", "LinGreedy", "LinIDS"]
     assert candidates(width=255) == candidates()
     assert candidates(width=1504)[:4] == ["Uniform", "LinDiagFast", "LinDiagFast-eps0.05", "LinFullPost"]
     with pytest.raises(UsageError, match="did you mean 'LinGreedy'"):
