@@ -13,7 +13,10 @@ from showdown.cli.main import app
 PAGE = Path(__file__).parent / "commands.md"
 
 
-HEAD = "Written by `make docs` from the commands themselves; `showdown COMMAND --help` says the same."
+HEAD = (
+    "Written by `make docs` from the commands themselves; `showdown COMMAND --help` says the same. After\n"
+    "`showdown --install-completion` the Tab key completes names of policies, problems, suites and metrics."
+)
 
 
 def page() -> str:
@@ -24,6 +27,8 @@ def page() -> str:
         options = [parameter for parameter in command.params if parameter.param_type_name == "option"]
         usage = " ".join([path, *(name_of(parameter) for parameter in arguments), "[OPTIONS]"])
         lines += ["", f"## {path}", "", " ".join((command.help or "").split()), "", f"`{usage}`", ""]
+        if command.epilog:
+            lines += [f"Example: `{command.epilog.removeprefix('Example: ')}`", ""]
         rows = [row(parameter) for parameter in (*arguments, *options) if parameter.name != "help"]
         lines += ["| argument or option | meaning |", "|---|---|", *rows]
     return "\n".join(lines) + "\n"

@@ -132,7 +132,9 @@ def test_a_table_without_a_pattern_gets_no_method(tmp_path):
 
 
 def test_the_usual_methods_are_those_that_exist():
-    assert candidates()[:5] == ["Uniform", "LinFullPost", "LinGreedy", "NeuralLinear", "EpsGreedyRMS"]
+    assert candidates()[:4] == ["Uniform", "LinFullPost", "LinGreedy", "LinIDS"]
+    assert candidates(width=255) == candidates()
+    assert candidates(width=1504)[:4] == ["Uniform", "LinDiagFast", "LinDiagFast-eps0.05", "LinFullPost"]
     with pytest.raises(UsageError, match="did you mean 'LinGreedy'"):
         candidates(["LinGredy"])
 
@@ -166,7 +168,7 @@ def test_a_log_is_not_taken_for_labels(showdown, frame, tmp_path):
 def test_a_cheaper_method_is_chosen_only_if_it_is_as_good():
     reference = Rival("Uniform", 0.2, 0.6, 0.5, 0.7, 0.001, True)
 
-    def chosen(difference: float, seconds: float = 1e-5, stuck: int = 0) -> str | None:
+    def chosen(difference: float, seconds: float = 1e-5, stuck: int = 0, who: str = "Cheap") -> str | None:
         rival = Rival("Cheap", 0.8 - difference, difference, -1.0, 1.0, 0.9, False)
         found = Verdict(
             metric="accuracy",
@@ -178,7 +180,7 @@ def test_a_cheaper_method_is_chosen_only_if_it_is_as_good():
             tied=("Cheap",),
             rivals=(rival,),
             references=(reference,),
-            worst_case=WorstCase(30.0, "x", (Failure("Cheap", (), (("x", stuck, 8),)),) if stuck else ()),
+            worst_case=WorstCase(30.0, "x", (Failure(who, (), (("x", stuck, 8),)),) if stuck else ()),
         )
         return choose(found, {"Best": Cost(2e-4, 1), "Cheap": Cost(seconds, 1)})
 
@@ -186,6 +188,7 @@ def test_a_cheaper_method_is_chosen_only_if_it_is_as_good():
     assert chosen(0.002, seconds=1.5e-4) == "Best"  # not much faster
     assert chosen(0.05) == "Best"  # tied after a few trials, and five points behind
     assert chosen(0.002, stuck=1) == "Best"  # one of its eight trials is stuck: fast, and not safe
+    assert chosen(0.05, stuck=1, who="Best") == "Cheap"  # seven good trials do not make up for that
 
 
 def test_methods_that_were_not_judged_are_counted_in_the_advice(tmp_path):
@@ -205,18 +208,20 @@ def test_methods_that_were_not_judged_are_counted_in_the_advice(tmp_path):
             Standing("C", status=OUT_OF_TIME, reason="still compiling when the budget ended"),
             Standing("D", status=FAILED, reason="a fault"),
             Standing("E", status=NO_ROOM, trials=1),
+            Standing("F", status=BEHIND, value=0.1, trials=4, steps=100),
             Standing("Uniform", trials=8),
         ),
         seconds=60,
         folder=tmp_path,
         agent_file=tmp_path / "agent.json",
     )
-    assert found.lines[0].startswith("Use A (3 of 5 methods could not be judged): share of right answers 70.0 %")
+    assert found.lines[0].startswith("Use A (3 of 6 methods could not be judged): share of right answers 70.0 %")
     at = found.lines.index("not played: B would not fit in the budget (about 40 s, when 20 s were left for all)")
-    assert found.lines[at + 1 : at + 5] == [
+    assert found.lines[at + 1 : at + 6] == [
         "not played: C did not finish (still compiling when the budget ended)",
         "not played: D failed (a fault)",
-        "fewer trials for lack of time: E (1 of 2)",
+        "clearly behind after 100 steps, and not played on: F",
+        "fewer trials for lack of time: E (1 of 4)",
         "the same command with a longer --budget continues from here",
     ]
     assert found.lines[-1] == f"serve it: showdown serve {tmp_path / 'agent.json'}"
@@ -348,6 +353,55 @@ def test_trials_are_shortened_by_less_than_half_before_a_method_is_dropped(halvi
     assert steps(56.0) == 400  # with Council 200: the others do not shorten their trials for it
     assert steps(20.0) == 260  # NeuralLinear and Uniform alone
     assert steps(9.0) == 200  # the cheapest method is played, if only for a few steps
+
+
+def test_a_long_table_is_played_in_part_until_something_is_in_front(halving, monkeypatch):
+    parts = {"LinGreedy": (4.0, 40.0), "NeuralLinear": (10.0, 4000.0)}
+    monkeypatch.setattr(
+        "showdown.recommendation.budget.parts_of_each", lambda cells, store: [parts[one.policy_name] for one in cells]
+    )
+    halving.problem = replace(halving.problem, horizon=300_000)
+    halving.forecast.slowdown = 1.0
+    cells = [halving._cell(name, 2) for name in parts]
+    # both can play 6,980 steps in half of 188 seconds: enough not to leave one out for longer trials
+    assert halving.forecast.shortened(halving.problem, cells, 101.0).horizon == 6980
+    assert halving.forecast.shortened(halving.problem, cells[:1], 20.0).horizon == 135_000  # there is no other
+    assert halving.forecast.shortened(halving.problem, [cells[0]] * 2, 30.0).horizon == 32_500  # a third of 97,500
+    halving.rows = 400
+    halving.problem = replace(halving.problem, horizon=40)
+    standings = {
+        "Uniform": Standing("Uniform", trials=4),
+        "LinGreedy": Standing("LinGreedy", status=IN_FRONT, trials=4),
+        "NeuralLinear": Standing("NeuralLinear", status=NO_ROOM, trials=4),
+    }
+    board = Board("accuracy", 60.0, trials=4, standings=standings)
+    halving.forecast.pace["LinGreedy"] = 0.1  # seconds per trial
+    assert not halving._lengthen(["LinGreedy"], board)  # NeuralLinear may be as good, and could not play on
+    standings["NeuralLinear"].status = BEHIND
+    assert halving._lengthen(["LinGreedy"], board)
+    assert halving.problem.horizon == 400  # 2 · 0.1 · 10 seconds
+    halving.problem = replace(halving.problem, horizon=40)
+    halving.forecast.pace["LinGreedy"] = 1.5
+    assert halving._lengthen(["LinGreedy"], board)
+    assert halving.problem.horizon == 200  # all rows would take 30 of the 25 seconds
+
+
+def test_a_method_whose_features_collapsed_is_not_judged(halving, monkeypatch):
+    from showdown.bench.engine import CellResult
+
+    cell = halving._cell("LinGreedy", 2)
+    board = Board("accuracy", 60.0, standings={"LinGreedy": Standing("LinGreedy")})
+    lines: list[str] = []
+    monkeypatch.setattr(halving, "show", lambda board, line: lines.append(line))
+    halving._run([cell], "local", board, 2)
+    assert (board.standings["LinGreedy"].trials, list(halving.cells)) == (2, [cell.hash])
+    halving.cells.clear()
+    record = halving.store.record(cell.hash)
+    monkeypatch.setattr(Store, "record", lambda self, name: replace(record, diagnostics={"collapsed features": 1.0}))
+    halving._finished(CellResult(cell, "done", new=False), board)
+    assert (board.standings["LinGreedy"].status, board.standings["LinGreedy"].trials) == (FAILED, 0)
+    assert not halving.cells
+    assert lines[-1].startswith("LinGreedy: failed (all features that it learned became 0")
 
 
 def test_of_a_wide_table_the_cheapest_method_is_always_played(halving, monkeypatch):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import http.client
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -209,6 +211,14 @@ def test_what_can_be_watched(client):
     assert status == 200
     assert not re.search(r"<script|src=|href='http", text)
     assert "degenerate laws" in text
+    assert "None" not in text  # JSON has null
+    assert client.ask("GET", "/", Authorization="")[1] == text
+    pasted = html.unescape(re.search(r"<pre>(.*?)</pre>", text, re.DOTALL)[1]).replace("TOKEN=…", f"TOKEN={TOKEN}")
+    if shutil.which("curl"):  # lines that are made of this agent's own columns, actions and address, as they stand
+        typed = subprocess.run(["bash", "-c", pasted], capture_output=True, text=True, timeout=60)
+        answers = [json.loads(line) for line in typed.stdout.replace("}{", "}\n{").splitlines()]
+        assert [set(answer) & {"id", "learned"} for answer in answers] == [{"id"}, {"learned"}, {"learned"}]
+        assert all(answer.get("learned", True) for answer in answers)
     described = json.loads(client.ask("GET", "/openapi.json", Authorization="")[1])
     assert {"/choose", "/choose/batch", "/learn", "/learn/batch", "/health", "/metrics"} == set(described["paths"])
     for path in ("/choose", "/choose/batch", "/learn", "/learn/batch"):

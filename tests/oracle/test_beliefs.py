@@ -10,6 +10,7 @@ from scipy import stats
 
 from showdown.beliefs.best_predictor import Contest
 from showdown.beliefs.choice import EarnedChoice
+from showdown.beliefs.diagonal import DiagonalLinear
 from showdown.beliefs.dropout_features import DropoutFeatures
 from showdown.beliefs.features import ContextScale, PlainContexts, ScaledContexts
 from showdown.beliefs.linear import GaussianLinear, StudentLinear
@@ -289,3 +290,27 @@ def test_network_features_end_with_the_scaled_context_and_follow_their_schedule(
     assert [count for count in due if count <= 1000] == list(range(20, 1001, 20))
     assert [count for count in due if 1000 < count <= 4000] == list(range(1100, 4001, 100))
     assert [count for count in due if count > 4000] == list(range(4200, 6001, 200))
+
+
+def test_a_diagonal_belief_keeps_the_marginals_of_each_exact_step():
+    """Σ is formed from the diagonal before each reward, updated exactly, and all but its diagonal is thrown away."""
+    belief = DiagonalLinear(prior_precision=0.5, noise_shape=2.0, noise_rate=3.0)
+    state, evidence = learn(belief)
+    mean, covariance = np.zeros((ACTIONS, DIM)), np.tile(np.eye(DIM) / (0.5 * DIM), (ACTIONS, 1, 1))
+    shape, rate, logs = np.full(ACTIONS, 2.0), np.full(ACTIONS, 3.0), []
+    for x, action, reward in zip(DESIGNS.astype(float), PLAYED, REWARDS.astype(float), strict=True):
+        precision = np.linalg.inv(covariance[action]) + np.outer(x, x)
+        scale = 1 + x @ covariance[action] @ x
+        law = stats.t(2 * shape[action], x @ mean[action], np.sqrt(rate[action] / shape[action] * scale))
+        logs.append(law.logpdf(reward))
+        rate[action] += (reward - x @ mean[action]) ** 2 / scale / 2
+        shape[action] += 0.5
+        before = np.linalg.solve(covariance[action], mean[action])
+        mean[action] = np.linalg.solve(precision, before + x * reward)
+        covariance[action] = np.diag(np.diag(np.linalg.inv(precision)))
+    values = belief.values(state, QUESTION)
+    np.testing.assert_allclose(state.mean, mean, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(evidence, logs, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(values.mean, mean @ QUESTION, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(values.spread**2, rate / shape * (QUESTION @ covariance @ QUESTION), rtol=1e-4)
+    np.testing.assert_allclose(values.freedom, 2 * shape)

@@ -35,7 +35,8 @@ def test_names_with_commas_and_colons_do_not_confuse_merging():
     notes = [RankedOver(("a", "b: c")), LeftOut((("1", "a, b", 5), ("2", "a, b", 7)), "horizon")]
     assert [str(note) for note in merged([*notes, *notes])] == [
         "mean rank over a, b: c",
-        "left out: 2 cells with horizon 5, 7 on a, b (the longest horizon is shown; --horizon chooses)",
+        "left out: 2 cells with horizon 5, 7 on a, b "
+        "(the longest horizon is shown; `showdown table --horizon` chooses)",
     ]
 
 
@@ -55,7 +56,7 @@ def test_cells_from_before_a_metric_are_counted_and_left_out(mixed):
         ("B", "y", 999),
     ]
     assert str(table.notes[0]) == (
-        "1 cell was played before `reward` was kept: play it again into another folder (--out) to see it"
+        "1 cell was played before `reward` was kept: play it again into another folder (`showdown run --out`) to see it"
     )
     assert len(build_table(select(mixed), TableRequest(absolute=True)).rows) == 3  # regret is there for all of them
 

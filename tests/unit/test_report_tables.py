@@ -296,7 +296,8 @@ def test_notes_say_what_was_left_out_and_what_is_not_as_in_the_paper(frame, fram
     more = frame_of({("Uniform", "wheel-0.5"): [1], ("LinPost", "wheel-0.5"): [1]}, horizon=500)
     both = pd.concat([frame, more], ignore_index=True)
     assert str(build_table(select(both), TableRequest(source="paper")).notes[0]) == (
-        "left out: 2 cells with horizon 500 on wheel-0.5 (the longest horizon is shown; --horizon chooses)"
+        "left out: 2 cells with horizon 500 on wheel-0.5 "
+        "(the longest horizon is shown; `showdown table --horizon` chooses)"
     )
     short = build_table(select(both, horizon=500), TableRequest(source="paper"))
     assert str(short.notes[0]) == (

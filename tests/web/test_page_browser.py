@@ -251,13 +251,13 @@ def test_a_tap_reads_a_curve(browser, page_file):
     page = context.new_page()
     page.goto(page_file.as_uri())
     page.tap("#tab-curves")
-    chart = page.locator("#view .chart").bounding_box()
+    chart = page.locator("#view .chart").first.bounding_box()
     read = []
     for share in (0.4, 0.8):
         page.touchscreen.tap(chart["x"] + share * chart["width"], chart["y"] + 60)
         read.append(page.inner_text(".readout strong"))
     context.close()
-    assert read == ["step 750", "step 1,500"]
+    assert read == ["linear, step 750", "linear, step 1,500"]
 
 
 def test_a_problem_may_be_called_as_a_column_is(odd):
@@ -277,6 +277,8 @@ def test_little_data_is_still_drawn(odd):
     styles = [odd.get_attribute(f"button.tile[aria-label^='{name} on rank']", "style") for name in ("Uniform", "alpha")]
     assert styles[0] != styles[1]
     view(odd, "curves")
+    assert odd.locator(".chart circle").count() == 9  # three problems, small
+    odd.click(".multiple button.plain >> nth=0")
     assert odd.locator(".chart circle").count() == 3
     odd.click("button.toggle:has-text('% of Uniform')")
     assert all(float(dot.get_attribute("cy")) < 1000 for dot in odd.locator(".chart circle").all())

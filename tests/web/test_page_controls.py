@@ -234,7 +234,17 @@ def test_ranks_have_whole_ticks_and_the_heat_map_a_scale(page):
     assert all(float(tick).is_integer() for tick in ticks)
     page.click("#tab-heatmap")
     legend = page.locator(".legend-heat")
-    assert "cumulative regret, % of Uniform (logarithmic)" in legend.inner_text()
+    assert "% of Uniform (logarithmic): blue is better than Uniform, orange worse" in legend.inner_text()
+    assert "100" in legend.locator("text").all_text_contents()
+    blue, pale = (
+        page.locator(f"button.cell[aria-label^='{name} on linear']").evaluate(
+            "node => getComputedStyle(node).backgroundColor"
+        )
+        for name in ("LinFullPost", "Uniform")
+    )
+    assert pale == "rgb(246, 246, 242)"  # 100 is where the colours turn
+    red, _, strength = (int(part) for part in re.findall(r"\d+", blue))
+    assert strength > red + 100
     assert legend.locator("text").count() >= 2
 
 
@@ -298,10 +308,40 @@ def test_uniform_does_not_squeeze_the_scale_and_has_an_arrow(page):
     assert page.locator(".mark.under:visible").count() == 3
 
 
-def test_the_curves_open_on_the_first_problem_of_the_table(page):
-    first = page.locator("th[data-key^='problem ']").first.get_attribute("data-key").removeprefix("problem ")
+def test_the_curves_open_small_on_all_problems_and_a_title_makes_one_large(page):
+    names = [
+        key.get_attribute("data-key").removeprefix("problem ") for key in page.locator("th[data-key^='problem ']").all()
+    ]
     page.click("#tab-curves")
-    assert page.input_value("#view select") == first
+    assert page.locator(".multiple h3").all_text_contents() == names
+    assert "logarithmic" in page.inner_text("#view .hint")
+    drawn = page.locator(".multiple").first.locator("path.curve")
+    assert drawn.count() == 4
+    page.click(".keys button:has-text('BBB')")  # one key for all of them
+    assert drawn.count() == 3
+    dashes = {line.get_attribute("stroke-dasharray") for line in drawn.all()}
+    assert len(dashes) > 1  # lines differ in more than their colour
+    page.click(f".multiple button:has-text('{names[1]}')")
+    assert page.input_value("#view select") == names[1]
+    assert page.locator("#view .chart").count() == 1
+    assert "cumulative regret (logarithmic)" in page.locator("#view .chart").text_content()
+    page.go_back()
+    assert page.input_value("#view select") == ""
+    page.go_back()
+    assert drawn.count() == 4
+
+
+def test_the_curves_open_where_methods_differ(open_page, stored, tmp_path):
+    """Nine methods that lie upon each other were drawn, and not the tenth."""
+    names = ["LinPost", "LinPost-MR", "LinPost-SL", "LinDiagPost", "LinDiagPrecPost", "LinFullPost", "LinGreedy", "BBB"]
+    regrets = [100.0, 100.1, 100.2, 100.3, 100.4, 100.5, 100.6, 300.0]
+    finished = {(name, "wheel-0.5"): [regret, regret + 1] for name, regret in zip(names, regrets, strict=True)}
+    path = tmp_path / "report.html"
+    write(render(collect(stored(tmp_path / "store", finished), command="showdown report")), path)
+    with open_page(path, address="#view=curves") as page:
+        drawn = [line.get_attribute("data-policy") for line in page.locator("path.curve").all()]
+    assert len(drawn) == 6
+    assert {"LinPost", "BBB"} < set(drawn)
 
 
 def test_seeds_that_are_not_shown_are_in_the_subtitle(open_page, stored, change_cell, tmp_path):
@@ -425,3 +465,45 @@ def test_the_verdict_is_short_where_something_else_is_looked_at(page):
     page.click("#tab-heatmap")
     assert page.locator("#verdict .sentence:visible").count() == 1
     assert page.locator("#verdict .warnings:visible").count() == 0
+
+
+def test_every_method_on_the_front_of_time_has_its_name_and_uniform_is_no_method(page):
+    page.click("#tab-time")
+    front = page.inner_text("#view .hint:last-of-type").removeprefix("On the front: ")
+    names = [part.partition(" (")[0] for part in front.rstrip(".").split("; ")]
+    written = page.locator("#view text.mark").all_text_contents()
+    assert names
+    assert set(names) <= set(written)
+    assert "Uniform" not in written
+    assert page.locator("path.front").get_attribute("d").count("L") == 2 * (len(names) - 1)  # a staircase
+
+
+def test_the_axis_of_a_column_says_that_it_is_logarithmic(page):
+    page.select_option("#view .hint select", "table")
+    ends = [part.inner_text().split() for part in page.locator(".ends").all()]
+    assert any("log" in words for words in ends)
+    titles = [part.get_attribute("title") for part in page.locator(".ends").all()]
+    assert [("log" in words) for words in ends] == [title == "logarithmic scale" for title in titles]
+
+
+def test_tunings_without_a_store_are_shown_with_edges_and_what_importance_means(open_page, tmp_path):
+    """`showdown report docs/results/tuning`, where only tables and presets are kept, was refused."""
+    (tmp_path / "A-on-x.csv").write_text(
+        "number,batch,status,part,noise,level,value,cumulative on x,seconds\n"
+        "0,0,done,1.0,0.25,0.5,20.0,20.0,1\n1,0,done,1.0,90.0,0.4,9.0,9.0,1\n2,0,given up,0.5,0.01,0.9,,,1\n"
+    )
+    (tmp_path / "A-on-x.toml").write_text(
+        '# 7 trials, seed 0\n[policy."A@x"]\nbase = "A"\n[policy."A@x".fields]\n"noise" = 90.0\n"level" = 0.45\n'
+    )
+    (tmp_path / "notes.csv").write_text("a,b\n1,2\n")  # no preset beside it: no tuning
+    page_data = collect(tmp_path, command="showdown report")
+    assert page_data["warnings"] == []
+    write(render(page_data), tmp_path / "report.html")
+    with open_page(tmp_path / "report.html") as page:
+        text = page.inner_text("body")
+        assert page.locator("#tabs button").count() == 1
+        assert page.locator("#controls").is_hidden()
+    assert "3 candidates, 7 trials each" in text
+    assert "Chosen: A[noise=90.0,level=0.45]" in text
+    assert "Careful: chosen at an end of what was searched: noise (0.01 to 90.00)." in text
+    assert "Importance: of how much candidates differed" in text

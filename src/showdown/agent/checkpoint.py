@@ -14,7 +14,7 @@ from showdown.agent.decision import Waiting
 from showdown.agent.journal import Journal
 from showdown.agent.journal_format import JournalLossError, JournalRecord
 from showdown.agent.learner import Tally
-from showdown.basics.errors import UsageError
+from showdown.basics.errors import UsageError, why
 from showdown.basics.files import read_plain
 from showdown.config import from_json
 from showdown.data.encode_counts import EncodeCounts
@@ -105,7 +105,7 @@ def recommended(path: Path) -> tuple[Policy, Encoder]:
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     except (ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"{path} is not a recommendation ({type(error).__name__})") from None
+        raise UsageError(f"{path} is not a recommendation ({why(error)})") from None
     if not isinstance(policy, Policy):
         raise UsageError(f"{path} names no policy")
     return policy, encoder
@@ -132,10 +132,9 @@ def redo(agent: Agent, journal: Journal) -> None:
 
 
 def _not_done_again(journal: Journal, record: JournalRecord, error: BaseException) -> UsageError:
-    why = str(error) if isinstance(error, UsageError) else type(error).__name__
     return UsageError(
-        f"line {record.line} of the journal {journal.path} cannot be done again ({why}): move the journal away, which "
-        "loses what came after the agent was saved"
+        f"line {record.line} of the journal {journal.path} cannot be done again ({why(error)}): move the journal away, "
+        "which loses what came after the agent was saved"
     )
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 import showdown.policies  # noqa: F401  (the policies a saved agent may be made of)
 from showdown.agent.replay_buffer import Bound, Reservoir, Window
-from showdown.basics.errors import UsageError
+from showdown.basics.errors import UsageError, why
 from showdown.basics.files import write_atomically
 from showdown.config import from_json, to_json
 from showdown.data.encode_counts import EncodeCounts
@@ -120,7 +120,7 @@ def read(path: Path) -> Saved:
     except FileNotFoundError:
         raise UsageError(f"there is no file {path}") from None
     except Exception as error:  # zip, NumPy and JSON each have their own
-        raise UsageError(f"{path} does not hold a saved agent ({type(error).__name__})") from None
+        raise UsageError(f"{path} does not hold a saved agent ({why(error)})") from None
     if not known:
         raise UsageError(f"{path} holds an agent saved in another format; learn its history anew with `learn_many`")
     try:
@@ -135,7 +135,7 @@ def policy_of(path: Path) -> Policy:
         with np.load(path, allow_pickle=False) as stored:
             about = json.loads(stored["about"].tobytes())
     except Exception as error:
-        raise UsageError(f"{path} does not hold a saved agent ({type(error).__name__})") from None
+        raise UsageError(f"{path} does not hold a saved agent ({why(error)})") from None
     return _policy(about.get("policy"))
 
 
@@ -267,7 +267,7 @@ def _state(arrays: dict[str, np.ndarray], policy: Policy, spec: ProblemSpec) -> 
         check_state(policy, spec)
         shapes = jax.eval_shape(lambda: policy.init(jax.random.key(0), spec))
     except (TypeError, ValueError, OverflowError, MemoryError) as error:
-        raise UsageError(f"no state can be made for its policy ({type(error).__name__})") from None
+        raise UsageError(f"no state can be made for its policy ({why(error)})") from None
     leaves, structure = jax.tree.flatten(shapes)
     saved = [_array(arrays, f"state{number}", leaf.shape, leaf.dtype) for number, leaf in enumerate(leaves)]
     return jax.tree.unflatten(structure, map(jnp.asarray, saved))

@@ -15,9 +15,9 @@ NOTE, CAUTION = "note", "caution"  # kinds: a caution is shown in colour on a te
 
 LEFT_OUT = {  # why one of several cells of a (policy, problem) is not shown
     "data": "the name stands for other data now; only its newest cells are shown",
-    "horizon": "the longest horizon is shown; --horizon chooses",
-    "seed": "the lowest seed is shown; --seed chooses",
-    "trials": "the largest number of trials is shown; --trials chooses",
+    "horizon": "the longest horizon is shown; `showdown table --horizon` chooses",
+    "seed": "the lowest seed is shown; `showdown table --seed` chooses",
+    "trials": "the largest number of trials is shown; `showdown table --trials` chooses",
     "older": "the newest is shown; the others were made by another version",
 }
 
@@ -101,7 +101,7 @@ class NotKept(Note):
         again = "it" if len(self.items) == 1 else "them"
         return (
             f"{_counted(len(self.items), 'cell')} {were} played before `{self.metric}` was kept: "
-            f"play {again} again into another folder (--out) to see it"
+            f"play {again} again into another folder (`showdown run --out`) to see it"
         )
 
 

@@ -107,7 +107,10 @@ def baseline(summary: pd.DataFrame, policy: str = BASELINE) -> pd.Series:
             where = f"{row['problem']} (horizon {row['horizon']}, seed {row['seed']})"
             others = rows["problem"].nunique() - 1
             more = f", and {others} other problem{'s' if others > 1 else ''} the same" if others else ""
-            raise UsageError(f"{where} {fault}{more}: run {policy} there, or ask for absolute numbers with --absolute")
+            raise UsageError(
+                f"{where} {fault}{more}: run {policy} there, or ask for absolute numbers with "
+                "`showdown table --absolute`"
+            )
     return divisor
 
 

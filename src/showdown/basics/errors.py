@@ -1,5 +1,8 @@
 """The errors a user can meet, each carrying one clear sentence."""
 
+import json
+import zipfile
+
 
 class ShowdownError(Exception):
     """Base of every error this package raises on purpose; its text is meant to be read by a person."""
@@ -31,3 +34,20 @@ class Terminated(KeyboardInterrupt):
 
 class InvalidProblemError(ShowdownError):
     """A problem produced a context or a reward that is not a finite number."""
+
+
+def why(error: BaseException) -> str:
+    """What is wrong with a file, in words, from what Python raised while it was read: never the name of a class."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"it is not JSON: line {error.lineno}, column {error.colno}"
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not text"
+    if isinstance(error, zipfile.BadZipFile):
+        return "it is damaged, or was never saved by showdown"
+    if isinstance(error, MemoryError):
+        return "it asks for more memory than there is"
+    if isinstance(error, KeyError) and error.args:
+        return f"it lacks {error.args[0]!r}"
+    if isinstance(error, TypeError | AttributeError | IndexError):
+        return "its parts are not of the kinds that they should be"
+    return str(error).split("\n")[0] or "it is not what it should be"

@@ -185,6 +185,7 @@ class NetworkFeatures(Features):
             batch_size=self.batch_size,
             trainings=trainings,
             posteriors=posteriors,
+            width=self.dim(spec),
         )
 
     def training_steps(self, horizon: int) -> int:

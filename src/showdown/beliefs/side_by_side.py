@@ -81,4 +81,5 @@ class SideBySide(DropoutFeatures):
             networks=self.networks,
             trainings=horizon // self.refit_every,
             posteriors=posteriors,
+            width=self.dim(spec),
         )

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from showdown.basics.errors import MissingDataError
 from showdown.bench.cell import Cell
 from showdown.config import all_fields, core
+from showdown.protocol.feedback import AT_ONCE
 from showdown.protocol.work import Kind, Work
 
 
@@ -26,6 +27,7 @@ COMPILE_SECONDS = 4.0  # a new kind of program, on a small CPU
 TRAINING_COMPILE_SECONDS = 3.0  # more, where it trains
 POSTERIOR_COMPILE_SECONDS = 5.5  # and for each posterior that is refitted on the features of a network
 _STEP_SECONDS = 5e-7
+LATE_STEPS = 2.0  # a step takes as many times longer where its reward must be looked up later; training is no slower
 ROUGH: dict[Kind, Rates] = {  # on a small CPU
     "linear": Rates(_STEP_SECONDS, 1 / 2e9),
     "network": Rates(1e-4, 1 / 8e10),
@@ -45,7 +47,10 @@ def work_of(cell: Cell) -> Work:
         spec = cell.problem.spec(cell.problem.load())
     except MissingDataError:  # it will be skipped
         return Work("linear", 0.0, 0.0)
-    return cell.policy.work(spec, cell.problem.horizon).times(cell.trials)
+    work = cell.policy.work(spec, cell.problem.horizon).times(cell.trials)
+    if work.kind == "linear" and cell.problem.feedback != AT_ONCE:
+        return work._replace(steps=LATE_STEPS * work.steps)
+    return work
 
 
 def seconds(work: Work, rates: Rates | None = None) -> float:

@@ -14,9 +14,11 @@ from showdown import __version__
 from showdown.basics.discover import defined, import_modules
 from showdown.basics.errors import ShowdownError, UsageError
 from showdown.cli import commands, console
+from showdown.cli.help import GroupedHelp
 
 app = typer.Typer(
     name="showdown",
+    cls=GroupedHelp,
     help="Play exploration methods for contextual bandits against each other.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -9,6 +9,7 @@ import typer
 
 from showdown.basics.errors import UsageError
 from showdown.cli import console
+from showdown.cli.completion import policy_names, problem_names, suite_names
 from showdown.cli.inputs import use_data_folder
 from showdown.machine.resources import cores
 
@@ -20,12 +21,20 @@ if TYPE_CHECKING:
     from showdown.bench.suite import Suite
 
 
-SuiteName = Annotated[str, typer.Argument(help="A shipped suite or a .toml file; see `showdown list suites`.")]
+SuiteName = Annotated[
+    str, typer.Argument(help="A shipped suite or a .toml file; see `showdown list suites`.", autocompletion=suite_names)
+]
 Policies = Annotated[
-    str | None, typer.Option("--policies", "--policy", help="Instead of the suite's: A,B[field=value],Lin*")
+    str | None,
+    typer.Option(
+        "--policies", "--policy", help="Instead of the suite's: A,B[field=value],Lin*", autocompletion=policy_names
+    ),
 ]
 Problems = Annotated[
-    str | None, typer.Option("--problems", "--problem", help="Instead of the suite's: X,Y[field=value],wheel-*")
+    str | None,
+    typer.Option(
+        "--problems", "--problem", help="Instead of the suite's: X,Y[field=value],wheel-*", autocompletion=problem_names
+    ),
 ]
 Trials = Annotated[int | None, typer.Option(help="Independent trials of each cell.")]
 Horizon = Annotated[int | None, typer.Option(help="Steps of a trial, instead of each problem's own.")]

@@ -25,6 +25,7 @@ from showdown.protocol.situation import Situation
 if TYPE_CHECKING:
     from showdown.protocol.policy import Policy
 
+FACTORED_BY = 256  # columns of a posterior that are compiled as fast as any fewer
 COUNT_SECONDS = 3.0  # to trace a policy's programs for its operations
 _slow: set[type[Policy]] = set()  # kinds of policy that took longer
 
@@ -37,7 +38,9 @@ class Work(NamedTuple):
     kind: Kind  # which costs of a step and of an operation apply
     steps: float  # of the loop; of training, where a policy trains: they cost far more
     operations: float
-    posteriors: int = 0  # regressions that are refitted on features of a network: most of what is compiled
+    posteriors: int = (
+        0  # regressions that are refitted on features of a network, wide ones as several: they compile long
+    )
 
     def times(self, trials: int) -> Work:
         return self._replace(steps=self.steps * trials, operations=self.operations * trials)
@@ -59,20 +62,24 @@ def network_work(
     draws: int = 1,
     trainings: int = 0,
     posteriors: int = 0,
+    width: int | None = None,
 ) -> Work:
-    """Training in all; and for posteriors on the last layer, the features and products of all the past at each refit.
+    """Training in all; and for posteriors, the features and products of all the past and a factor at each refit.
 
-    `draws` networks are drawn for each step of a training.
+    `draws` networks are drawn for each step of a training. `width` is that of the posteriors' designs, if it is not
+    that of the last layer.
     """
     sizes = (spec.input_dim, *layers, spec.num_outputs)
     weights = sum(math.prod(pair) for pair in itertools.pairwise(sizes))
     operations: float = training_steps * networks * draws * 6 * batch_size * weights
     if posteriors:
-        width = networks * (spec.input_dim, *layers)[-1]
+        width = networks * (spec.input_dim, *layers)[-1] if width is None else width
         operations += (
             trainings * horizon / 2 * (2 * networks * weights + 2 * width**2)
             + horizon * 4 * spec.num_actions * width**2
+            + trainings * posteriors * spec.num_outputs * width**3
         )
+        posteriors *= -(-width // FACTORED_BY)
     return Work("network", float(training_steps * networks), float(operations), posteriors)
 
 

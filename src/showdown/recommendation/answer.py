@@ -24,7 +24,7 @@ from showdown.policies import policies
 from showdown.problems.own_table import Table
 from showdown.protocol.policy import Policy
 from showdown.protocol.problem import ProblemSpec
-from showdown.recommendation.board import NO_ROOM, OUT_OF_TIME, Standing
+from showdown.recommendation.board import BEHIND, NO_ROOM, OUT_OF_TIME, Standing
 from showdown.report import write_file
 
 AGENT_FILE = "agent.json"
@@ -129,7 +129,8 @@ class Recommendation:
         )
         random = f"{self._number(chance.value)} at random" if chance else ""
         against = " and ".join(filter(None, [always, random]))
-        if self.verdict.best is None:
+        best = self.verdict.best
+        if best is None:
             return f"No recommendation: {self.verdict.reason}."
         missed, methods = len(self._unplayed()), sum(one.policy != BASELINE for one in self.standings)
         of = f" ({missed} of {methods} methods could not be judged)" if missed else ""
@@ -137,11 +138,8 @@ class Recommendation:
             return f"Use no method{of}: none is clearly better than {against}."
         value, low, high = self._own(self.policy)
         number = f"{self._number(value)} (95 % interval {self._number(low)} to {self._number(high)})"
-        other = (
-            f" It cannot be told from {self.verdict.best}, and decides faster."
-            if self.policy != self.verdict.best
-            else ""
-        )
+        why = "got stuck in a trial" if self.verdict.fails(best) else "is slower"
+        other = f" It cannot be told from {best}, which {why}." if self.policy != best else ""
         return f"Use {self.policy}{of}: {self._what()} {number}{f', against {against}' if against else ''}.{other}"
 
     def _unplayed(self) -> list[Standing]:
@@ -156,6 +154,8 @@ class Recommendation:
             for one in self.standings
             if one.status in (OUT_OF_TIME, NO_ROOM) and 0 < one.trials < most
         ]
+        short = [one for one in self.standings if one.status == BEHIND and 0 < one.steps < self.horizon]
+        lines += [f"clearly behind after {one.steps:,} steps, and not played on: {one.policy}" for one in short]
         lines += [f"fewer trials for lack of time: {', '.join(cut)}"] if cut else []
         late = any(one.status in (OUT_OF_TIME, NO_ROOM) for one in self.standings)
         return [*lines, "the same command with a longer --budget continues from here"] if lines and late else lines

@@ -11,6 +11,7 @@ WAITING, COMPILING, PLAYING = "waiting", "compiling", "playing"
 REFERENCE = "reference"
 IN_FRONT, BEHIND, OUT_OF_TIME, FAILED = "in front", "behind, dropped", "out of time", "failed"
 NO_ROOM = "would not fit in the budget"  # and was not begun
+COLLAPSED = "all features that it learned became 0 in a trial, so that it plays one action for ever"
 
 
 @dataclass
@@ -18,6 +19,7 @@ class Standing:
     policy: str
     status: str = WAITING
     trials: int = 0  # that are finished
+    steps: int = 0  # of each of them
     value: float | None = None
     low: float | None = None  # 95 % interval
     high: float | None = None

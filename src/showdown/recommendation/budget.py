@@ -11,11 +11,12 @@ import heapq
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from showdown.analysis.ranks import REFERENCES
 from showdown.basics.errors import UsageError
 from showdown.bench.cell import Cell
+from showdown.bench.cost_model import compile_seconds, seconds, work_of
 from showdown.bench.estimate import parts_of_each
 from showdown.bench.store import Store
 from showdown.problems.own_table import Table
@@ -75,6 +76,10 @@ CHEAP_SECONDS = 8.0  # a cell that takes less is not worth a process of its own
 FIRST_ROUND = 0.5  # of the time left after compiling, that the first round may take; else trials are shortened
 WORTH_A_METHOD = 2.0  # times as many steps
 SHORTEST = 1000  # steps: before trials get shorter, methods are left out
+LONG_ENOUGH = 4000  # steps: no method is left out for trials that are longer than this
+LONG = 20_000  # steps: of trials that could be longer, the first rounds play a part, and what is in front plays on
+PART = 1 / 3
+LONGER = 1.5  # times as many steps, for which it is worth to begin again
 FEWEST_STEPS = 200  # of the cheapest method alone
 LEAST_ROOM = 0.1  # of the time, that playing it may take whatever compiling takes: a short trial compiles as long
 
@@ -129,10 +134,10 @@ class Forecast:
     def shortened(self, problem: Table, cells: list[Cell], left: float) -> Table:
         """The problem with all of its rows or, where the first round would take too long, with fewer.
 
-        The most expensive method does not count where the others could play twice as many steps without it, or where
-        trials would be too short: a verdict on a small part of the rows may be wrong for all of them, and a method that
-        is not played is at least named. The cheapest method always counts: it is played for as many steps as there is
-        time, so that even a wide table gets an answer.
+        The most expensive method does not count where trials would be too short, or are short and the others could play
+        twice as many steps without it: a verdict on a small part of the rows may be wrong for all of them, and a method
+        that is not played is at least named. The cheapest method always counts: it is played for as many steps as there
+        is time, so that even a wide table gets an answer. What is left of a long table is for `lengthened`.
         """
         each = list(zip(cells, self.parts(cells), strict=True))
         always = [seconds for cell, seconds in each if cell.policy_name in REFERENCES]
@@ -142,11 +147,35 @@ class Forecast:
             share, without = (_share_of_steps([*always, *some], room) for some in (parts, parts[:-1]))
             if share == 1:
                 return problem
-            if share * problem.horizon >= SHORTEST and without < WORTH_A_METHOD * share:
-                return problem.with_horizon(int(problem.horizon * share))
+            steps = int(problem.horizon * share)
+            if steps >= SHORTEST and (steps >= LONG_ENOUGH or without < WORTH_A_METHOD * share):
+                return problem.with_horizon(max(min(steps, LONG), int(PART * steps)))
             parts.pop()
         steps = int(problem.horizon * _share_of_steps([*always, *parts], room, least=LEAST_ROOM))
         return problem.with_horizon(min(problem.horizon, max(FEWEST_STEPS, steps)))
+
+    def lengthened(self, cells: list[Cell], rows: int, left: float) -> int:
+        """How many steps the cells, which were played with more trials, could have in half of the time left.
+
+        All of the rows, half, a quarter of them and so on; 0 where that is hardly more than they have.
+        """
+        steps = rows
+        while cells and steps >= LONGER * cells[0].problem.horizon:
+            longer = [replace(cell, problem=cell.problem.with_horizon(steps)) for cell in cells]
+            if sum(map(self._longer_seconds, cells, longer)) <= FIRST_ROUND * left:
+                return steps
+            steps //= 2
+        return 0
+
+    def _longer_seconds(self, cell: Cell, longer: Cell) -> float:
+        """What the longer cell should take, compiling included, from the pace of the shorter one."""
+        if self.is_done(longer):
+            return 0.0
+        ratio = seconds(work_of(longer)) / max(seconds(work_of(cell)), 1e-9)
+        return (
+            self.slowdown * compile_seconds(work_of(longer))
+            + self.pace.get(cell.policy_name, 0.0) * cell.trials * ratio
+        )
 
 
 def _share_of_steps(parts: list[tuple[float, float]], room: float, least: float = 0.0) -> float:

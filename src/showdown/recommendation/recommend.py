@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import shlex
+import time
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +31,14 @@ USUAL = (
     *("LinFullPost", "LinGreedy", "LinIDS", "Evidence-Linear"),
     *("NeuralLinear", "EpsGreedyRMS", "Council", "Council-fast"),
 )
+WIDE = 256  # numbers of a context, from which on regressions with covariances take long: as their square
+DIAGONAL = ("LinDiagFast", "LinDiagFast-eps0.05")  # they have none
 
 
-def candidates(names: list[str] | None = None) -> list[str]:
-    """The names to play: Uniform as a reference, then the methods asked for, or the usual ones."""
-    chosen = [name for name in USUAL if name in policies] if names is None else names
+def candidates(names: list[str] | None = None, width: int = 0) -> list[str]:
+    """The names to play: Uniform as a reference, then the methods asked for, or the usual ones for such a width."""
+    usual = (*DIAGONAL, *USUAL) if width >= WIDE else USUAL
+    chosen = [name for name in usual if name in policies] if names is None else names
     for name in chosen:
         policies.get(name)  # a wrong name is said before anything is played
     return [BASELINE, *(name for name in dict.fromkeys(chosen) if name != BASELINE)]
@@ -58,31 +62,32 @@ def recommend(
     page: bool = True,
     show: Show | None = None,
     load: tuple[Path, ...] = (),
+    began: float | None = None,
     **options: Any,
 ) -> Recommendation:
     """Play a sensible set of methods on a table and say which to use.
 
     `data`, `label`, `rewards` and the other options are those of `showdown.problems.table`. `budget` is how long it may
     take (`90s`, `2m`, `1h`); `policies` plays these instead of the usual set; `show` is called as things change.
-    `load` names files that register policies of your own, for other processes to load.
+    `load` names files that register policies of your own, for other processes to load. The budget counts from `began`,
+    a time of `time.monotonic`, or from now.
     """
     available = cores()
-    limit = TimeBudget(seconds_of(budget), slowdown(available))
+    limit = TimeBudget(seconds_of(budget), slowdown(available), time.monotonic() if began is None else began)
     problem = table(data, label=label, rewards=rewards, **options)
     is_file = isinstance(data, str | os.PathLike)
     name = problem.called
-    names = candidates(policies)
+    names = candidates(policies, problem.spec(problem.load()).context_dim)
     folder = Path(out)
     processes = available if is_file else 1  # other processes do not have a table that is in memory
-    rows = problem.horizon
     halving = SuccessiveHalving(
         Store(folder), problem, name, _metric(problem), limit, show or _unseen, seed, rounds, processes, load
     )
-    problem = halving.shorten(names)
+    halving.shorten(names)
     board = halving.play(names, REFERENCES)
     if not halving.cells:
         raise ShowdownError(f"nothing could be played within {budget}: a larger --budget may help")
-    answer = _answer(halving, board, problem, rows)
+    answer = _answer(halving, board)
     files: dict[str, Any] = {}
     if answer.policy is not None:
         files["agent_file"] = write_agent_file(answer.policy, problem, folder / AGENT_FILE)
@@ -91,8 +96,9 @@ def recommend(
     return dataclasses.replace(answer, **files, seconds=limit.elapsed)
 
 
-def _answer(halving: SuccessiveHalving, board: Board, problem: Table, rows: int) -> Recommendation:
+def _answer(halving: SuccessiveHalving, board: Board) -> Recommendation:
     """What follows from all that was played, without the files that are made of it."""
+    problem = halving.problem
     costs = _costs(board.verdict, problem, halving.budget)
     found = halving.verdict({name: cost.decide_seconds for name, cost in costs.items()})
     assert found is not None  # there are cells
@@ -103,7 +109,7 @@ def _answer(halving: SuccessiveHalving, board: Board, problem: Table, rows: int)
         policy=chosen,
         verdict=found,
         metric=halving.metric,
-        rows=rows,
+        rows=halving.rows,
         horizon=problem.horizon,
         best_fixed_action=_best_fixed(problem),
         costs=costs,
@@ -146,6 +152,9 @@ def _chosen(found: Verdict, costs: dict[str, Cost]) -> str | None:
     if found.best is None or not found.beats_references:
         return None
     gain = min((abs(one.difference) for one in found.references), default=0.0)
+    if found.fails(found.best):  # a few good trials do not make up for one that got stuck
+        sound = [one for one in found.rivals if one.is_tied and not found.fails(one.policy)]
+        return min(sound, key=lambda one: abs(one.difference)).policy if sound else found.best
     if found.best not in costs:  # there was no time to measure
         return found.best
     fast = MUCH_FASTER * costs[found.best].decide_seconds

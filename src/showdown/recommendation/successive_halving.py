@@ -15,6 +15,7 @@ from pathlib import Path
 from showdown.analysis.compare_trials import ALPHA, interval
 from showdown.analysis.judge import judge
 from showdown.analysis.play_details import play_details
+from showdown.analysis.ranks import REFERENCES
 from showdown.analysis.selection import select
 from showdown.analysis.verdict import Rival, Verdict, tied_among
 from showdown.analysis.verdict_parts import certainty
@@ -27,6 +28,7 @@ from showdown.bench.store import Store
 from showdown.machine.resources import cores
 from showdown.metrics import metric_named
 from showdown.policies import policies
+from showdown.policies.neural_linear import COLLAPSED
 from showdown.problems.own_table import Table
 from showdown.recommendation import board as words
 from showdown.recommendation.board import Board, Show, Standing
@@ -53,8 +55,10 @@ class SuccessiveHalving:
     cells: dict[str, Record] = field(default_factory=dict)  # finished, by hash
     dropped: dict[str, Rival] = field(default_factory=dict)  # as they were compared when they were dropped
     forecast: Forecast = field(init=False)
+    rows: int = field(init=False)  # the most steps a trial can have
 
     def __post_init__(self) -> None:
+        self.rows = self.problem.horizon
         self.forecast = Forecast(self.store, self.processes, self.budget.slowdown)
 
     def shorten(self, names: list[str]) -> Table:
@@ -67,17 +71,38 @@ class SuccessiveHalving:
         larger = not metric_named(self.metric).smaller_is_better
         board = Board(self.metric, self.budget.seconds, larger, standings={name: Standing(name) for name in names})
         self.store.prepare()
-        alive = list(names)
-        for trials in self.rounds:
-            board.trials = trials
+        alive, waiting = list(names), list(self.rounds)
+        while waiting:
+            trials = board.trials = waiting.pop(0)
             played = self._round(alive, trials, board, references)
             board.verdict = self.verdict()
             self._settle(board, alive, references)
             methods = [name for name in alive if name not in references]
             if not played or (trials >= ENOUGH and len(methods) == 1):
                 break
+            if self._lengthen(methods, board):
+                waiting = list(self.rounds)
         self._use_what_is_left(board)
         return board
+
+    def _lengthen(self, methods: list[str], board: Board) -> bool:
+        """Give trials that were shortened more steps, if there is time for it; they then begin again with two trials.
+
+        A long table says more in more steps than in more trials. Only where all that is not behind can play on: numbers
+        of different lengths are never compared.
+        """
+        judged = {one.policy for one in board.standings.values() if one.trials and one.status != words.BEHIND}
+        cells = [self._cell(name, self.rounds[0]) for name in methods]
+        steps = self.forecast.lengthened(cells, self.rows, self.budget.left)
+        if not steps or judged - set(methods) - REFERENCES:
+            return False
+        self.show(board, f"{steps:,} steps instead of {self.problem.horizon:,} for what is in front")
+        self.problem = self.problem.with_horizon(steps)
+        self.forecast.pace.clear()
+        self.forecast.here.clear()
+        for name in methods:
+            board.standings[name].trials = 0
+        return True
 
     def _use_what_is_left(self, board: Board) -> None:
         """Begin methods that were left out, if a forecast that is too careful by half may be the only reason.
@@ -177,7 +202,7 @@ class SuccessiveHalving:
     def _finished(self, result: CellResult, board: Board) -> None:
         cell, standing = result.cell, board.standings[result.cell.policy_name]
         if result.status == "done":
-            standing.trials, standing.status = cell.trials, words.WAITING
+            standing.trials, standing.status, standing.steps = cell.trials, words.WAITING, cell.problem.horizon
             if result.new:
                 self.forecast.pace[cell.policy_name] = result.run_seconds / cell.trials
             self._measure(standing, cell)
@@ -191,7 +216,9 @@ class SuccessiveHalving:
     def _measure(self, standing: Standing, cell: Cell) -> None:
         record = self.store.record(cell.hash)
         table = self.store.trials(record) if record is not None else None
-        if record is not None and table is not None:
+        if record is not None and record.diagnostics.get(COLLAPSED):
+            standing.trials, standing.status, standing.reason = 0, words.FAILED, words.COLLAPSED
+        elif record is not None and table is not None:
             self.cells[cell.hash] = record
             values = table[self.metric]
             low, high = interval(values, metric_named(self.metric).is_share)
@@ -266,7 +293,7 @@ def _progress_of(standing: Standing) -> str:
 
 
 def _line(standing: Standing, result: CellResult, metric: str) -> str:
-    if result.status != "done":
+    if result.status != "done" or standing.status == words.FAILED:
         return f"{standing.policy}: {standing.status}{f' ({standing.reason})' if standing.reason else ''}"
     found = "" if result.new else ", already stored"
     return f"{standing.policy}: {metric} {standing.value:.4f} in {standing.trials} trials{found}"

@@ -23,8 +23,10 @@ Send = Callable[[Reply], None]
 class App:
     """The whole application: `answer` hands each request to what its path names."""
 
-    def __init__(self, service: Service, token: str, hosts: Iterable[str] = ()) -> None:
-        self._service = service
+    def __init__(
+        self, service: Service, token: str, hosts: Iterable[str] = (), address: str = "http://127.0.0.1:8000"
+    ) -> None:
+        self._service, self._address = service, address
         self._admission = Admission(token, hosts)
         self._paths = {path.name: path for path in PATHS}
         self._handlers: dict[str, Callable[[bytes, Send], None]] = {
@@ -35,6 +37,7 @@ class App:
             "/health": self._health,
             "/metrics": self._metrics,
             "/docs": self._docs,
+            "/": self._docs,
             "/openapi.json": self._openapi,
         }
         self._described = openapi(PATHS)
@@ -165,7 +168,7 @@ class App:
 
     def _docs(self, _: bytes, send: Send) -> None:
         def made() -> Reply:
-            text = page(self._described, self._service.unusual())
+            text = page(self._described, self._service.unusual(), self._service.agent, self._address)
             return Reply(200, text.encode(), b"text/html; charset=utf-8", HEADERS)
 
         _in_a_thread(made, send)
@@ -194,6 +197,7 @@ PATHS = (
     Route("/health", "Whether it runs, and what it has done; needs no token", None, bodies.Health, is_open=True),
     Route("/metrics", "Counts for Prometheus", None, None),
     Route("/docs", "This page", None, None, is_open=True, is_listed=False),
+    Route("/", "This page", None, None, is_open=True, is_listed=False),
     Route("/openapi.json", "The description for programs", None, None, is_open=True, is_listed=False),
 )
 

@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 from pydantic.json_schema import models_json_schema
 
 from showdown import __version__
+from showdown.agent import Agent
 from showdown.serve.bodies import Body, Mistake
+from showdown.serve.examples import commands
 
 HEADERS = (
     (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"),
     (b"x-content-type-options", b"nosniff"),
 )
-EXAMPLE = """curl -X POST http://127.0.0.1:8000/choose -H "Authorization: Bearer $TOKEN" \\
-     -H "Content-Type: application/json" -d '{"context": {"age": 41, "region": "north"}}'"""
 STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}"
     "pre,code{background:#f3f3f3;padding:.1rem .3rem}pre{padding:1rem;overflow-x:auto}"
@@ -101,21 +101,37 @@ def _content(kind: type[Body]) -> dict[str, Any]:
     return {"application/json": {"schema": {"$ref": f"#/components/schemas/{kind.__name__}"}}}
 
 
-def page(schema: dict[str, Any], counts: Mapping[str, Any]) -> str:
-    """The page at /docs: what can be asked, and what was unusual so far."""
+def page(schema: dict[str, Any], counts: Mapping[str, Any], agent: Agent, address: str) -> str:
+    """The page at / and /docs: what this agent decides about, what can be asked, and what was unusual so far."""
     parts = [
         "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>showdown serve</title>",
         f"<style>{STYLE}</style></head><body><h1>showdown serve {escape(schema['info']['version'])}</h1>",
         "<p>Requests and answers are JSON; errors are <code>{&quot;error&quot;: &quot;one sentence&quot;}</code>. "
         "The description for programs is at <a href='/openapi.json'>/openapi.json</a>.</p>",
-        f"<pre>{escape(EXAMPLE)}</pre>",
+        *_about(agent),
+        f"<pre>{escape(commands(agent, address))}</pre>",
     ]
     for path, methods in schema["paths"].items():
         for method, operation in methods.items():
             parts += _section(schema, f"{method.upper()} {path}", operation)
-    rows = [f"<tr><td>{name.replace('_', ' ')}</td><td>{counts[name]}</td></tr>" for name in WATCHED if name in counts]
+    rows = [
+        f"<tr><td>{name.replace('_', ' ')}</td><td>{json.dumps(counts[name])}</td></tr>"
+        for name in WATCHED
+        if name in counts
+    ]
     parts.append(f"<h2>Unusual so far</h2><p>What each says: docs/deploy.md.</p><table>{''.join(rows)}</table>")
     return "\n".join([*parts, "</body></html>"])
+
+
+def _about(agent: Agent) -> Iterable[str]:
+    """The actions and columns of this agent."""
+    encoder = agent.encoder
+    if encoder is None:
+        last = agent.spec.num_actions - 1
+        yield f"<p>Contexts are lists of {agent.spec.context_dim} numbers; actions are 0 to {last}.</p>"
+        return
+    for title, names in (("Actions", encoder.action_names), ("Columns of a context", encoder.columns)):
+        yield f"<p>{title}: {', '.join(f'<code>{escape(name)}</code>' for name in names)}. </p>"
 
 
 def _section(schema: dict[str, Any], name: str, operation: dict[str, Any]) -> Iterable[str]:

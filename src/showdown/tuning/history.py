@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from showdown.basics.errors import UsageError
+from showdown.basics.errors import UsageError, why
 from showdown.basics.files import write_together
 from showdown.tuning.play_candidates import Trials, combined
 from showdown.tuning.request import TuningRequest
@@ -110,7 +110,7 @@ def read_proposals(path: Path, request: TuningRequest) -> list[list[Candidate]]:
     except FileNotFoundError:
         return []
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
-        raise UsageError(f"{path} is not the record of a tuning ({type(error).__name__}); move it away") from None
+        raise UsageError(f"{path} is not the record of a tuning ({why(error)}); move it away") from None
     if not known:
         raise UsageError(f"{path} belongs to another tuning; move it away")
     return batches

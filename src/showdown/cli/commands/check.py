@@ -30,14 +30,17 @@ class Subject(NamedTuple):
 
 
 def register(app: typer.Typer) -> None:
-    app.command("check")(check_command)
+    app.command("check", epilog="Example: showdown check my_policy.py")(check_command)
 
 
 def check_command(
     file: Annotated[Path, typer.Argument(help="A Python file that registers policies or problems.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
-    """Check the policies and problems that a file registers, at tiny sizes; exit with 1 if one is wrong."""
+    """Check the policies and problems of a file; exit code 1 if one is wrong.
+
+    They are made small and played at tiny sizes, which takes seconds.
+    """
     subjects = _subjects(file)
     findings = []
     with console.progress(sum(len(subject.promises) for subject in subjects), "compiling") as advance:

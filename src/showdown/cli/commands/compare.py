@@ -9,6 +9,7 @@ import typer
 
 from showdown.basics.errors import UsageError
 from showdown.cli import console
+from showdown.cli.completion import metric_names, policy_names, problem_names
 from showdown.cli.inputs import chosen
 from showdown.metrics import MAIN, METRICS
 
@@ -17,20 +18,26 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    app.command("compare")(compare_command)
+    app.command("compare", epilog="Example: showdown compare LinFullPost LinGreedy results")(compare_command)
 
 
 def compare_command(
-    first: Annotated[str, typer.Argument(metavar="A", help="A policy of the store.")],
+    first: Annotated[str, typer.Argument(metavar="A", help="A policy of the store.", autocompletion=policy_names)],
     second: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
     directory: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where results are kept.")] = Path("results"),
-    metric: Annotated[str, typer.Option(help=f"One of {', '.join(METRICS)}.")] = MAIN,
-    problems: Annotated[str | None, typer.Option("--problems", "--problem", help="Only these: X,Y,wheel-*")] = None,
+    metric: Annotated[str, typer.Option(help=f"One of {', '.join(METRICS)}.", autocompletion=metric_names)] = MAIN,
+    problems: Annotated[
+        str | None,
+        typer.Option("--problems", "--problem", help="Only these: X,Y,wheel-*", autocompletion=problem_names),
+    ] = None,
     horizon: Annotated[int | None, typer.Option(help="Only cells of this many steps.")] = None,
     seed: Annotated[int | None, typer.Option(help="Only cells of this seed.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
 ) -> None:
-    """Print the difference of two policies on every problem, paired over trials, and what follows from all of them."""
+    """Print the difference of two policies on every problem.
+
+    It is paired over trials; the last lines say what follows from all problems together.
+    """
     if metric not in METRICS:
         raise UsageError(f"--metric is one of {', '.join(METRICS)}, not {metric!r}")
     if not directory.is_dir():

@@ -38,7 +38,7 @@ def register(app: typer.Typer) -> None:
         ("path", path_command),
     ):
         data.command(name, cls=_Command)(command)
-    app.add_typer(data, help="List, fetch and verify the files that real problems are made of.")
+    app.add_typer(data, help="List, fetch and verify the data of real problems.")
 
 
 def list_command(data_dir: DataDir = None, as_json: AsJson = False) -> None:

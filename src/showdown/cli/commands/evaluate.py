@@ -12,7 +12,9 @@ from showdown.cli.inputs import Categorical, Delimiter, Header, Load, load_files
 
 
 def register(app: typer.Typer) -> None:
-    app.command("evaluate")(evaluate_command)
+    app.command("evaluate", epilog="Example: showdown evaluate log.csv --action ad --reward click --propensity p")(
+        evaluate_command
+    )
 
 
 def evaluate_command(
@@ -40,7 +42,10 @@ def evaluate_command(
     load: Load = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
-    """Estimate policies' values from logged decisions, and say where the log cannot answer."""
+    """Estimate from a log what policies would have earned.
+
+    It says where the log cannot answer.
+    """
     from showdown.config.registry import split_outside_brackets
     from showdown.logged.evaluate import evaluate
     from showdown.logged.read_log import read_log

@@ -9,11 +9,12 @@ import typer
 
 from showdown.basics.errors import UsageError
 from showdown.cli import console
+from showdown.cli.completion import policy_names, problem_names
 from showdown.cli.inputs import DataFolder, Load, chosen, load_files, near, use_data_folder
 
 
 def register(app: typer.Typer) -> None:
-    app.command("figure")(figure_command)
+    app.command("figure", epilog="Example: showdown figure wheel --out wheel.svg")(figure_command)
 
 
 def figure_command(
@@ -24,8 +25,10 @@ def figure_command(
     out: Annotated[Path | None, typer.Option(help="A .png, .svg or .pdf file.", show_default="NAME.png")] = None,
     full: Annotated[bool, typer.Option("--full", help="The size for print, not the one of about a minute.")] = False,
     seed: Annotated[int | None, typer.Option(help="Of the figure's own experiment.", show_default="0")] = None,
-    policies: Annotated[str | None, typer.Option("--policies", "--policy", help="Only these: A,Lin*")] = None,
-    problem: Annotated[str | None, typer.Option(help="The problem to draw.")] = None,
+    policies: Annotated[
+        str | None, typer.Option("--policies", "--policy", help="Only these: A,Lin*", autocompletion=policy_names)
+    ] = None,
+    problem: Annotated[str | None, typer.Option(help="The problem to draw.", autocompletion=problem_names)] = None,
     published: Annotated[bool, typer.Option("--published", help="The paper's numbers, not a store's.")] = False,
     data_dir: DataFolder = None,
     load: Load = None,

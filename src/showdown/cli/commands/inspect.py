@@ -36,7 +36,7 @@ SHOWN_LABELS = 8
 
 
 def register(app: typer.Typer) -> None:
-    app.command("inspect")(inspect_command)
+    app.command("inspect", epilog="Example: showdown inspect customers.csv --label bought")(inspect_command)
 
 
 def inspect_command(
@@ -52,7 +52,10 @@ def inspect_command(
     header: Header = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
-    """Print what is understood of a table: rows, context, actions, class balance, columns dropped and why."""
+    """Print what is understood of a table of your own.
+
+    Rows, context, actions, class balance, which columns were dropped and why.
+    """
     from showdown.data.bandit_table import as_bandit_table
     from showdown.data.read_table import read_table
 

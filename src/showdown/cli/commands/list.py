@@ -38,7 +38,7 @@ NARROWEST, WIDEST = 60, 120  # letters of a line
 
 
 def register(app: typer.Typer) -> None:
-    app.command("list")(list_command)
+    app.command("list", epilog="Example: showdown list policies")(list_command)
 
 
 def list_command(

@@ -22,7 +22,7 @@ from showdown.cli.run_options import (
 
 
 def register(app: typer.Typer) -> None:
-    app.command("plan")(plan_command)
+    app.command("plan", epilog="Example: showdown plan paper-wheel --shards 8")(plan_command)
 
 
 def plan_command(
@@ -38,7 +38,10 @@ def plan_command(
     load: Load = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
 ) -> None:
-    """Divide a suite into shards of about equal cost, the same on every machine; play nothing."""
+    """Divide a suite into shards of about equal cost; play nothing.
+
+    The shards are the same on every machine.
+    """
     from showdown.bench.shards import divided
     from showdown.cli.run_output import print_shards
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from showdown.cli import console
+from showdown.cli.completion import policy_names
 from showdown.cli.inputs import (
     Categorical,
     Costs,
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    app.command("recommend")(recommend_command)
+    app.command("recommend", epilog="Example: showdown recommend customers.csv --label bought --budget 2m")(
+        recommend_command
+    )
 
 
 def recommend_command(
@@ -48,7 +51,10 @@ def recommend_command(
     header: Header = "auto",
     budget: Annotated[str, typer.Option(help="How long it may take: 90s, 2m, 1h.")] = "5m",
     policies: Annotated[
-        str | None, typer.Option("--policies", "--policy", help="Instead of the usual set: A,B[field=value]")
+        str | None,
+        typer.Option(
+            "--policies", "--policy", help="Instead of the usual set: A,B[field=value]", autocompletion=policy_names
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="The seed; the same one gives the same numbers.")] = 0,
     out: Annotated[Path, typer.Option(help="Where results, the page and the agent's file are kept.")] = Path(
@@ -57,7 +63,11 @@ def recommend_command(
     load: Load = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
 ) -> None:
-    """Play a sensible set of methods on a table, drop what is clearly behind, and say which to use."""
+    """Say which method to use on a table of your own.
+
+    A sensible set of methods is played on it, and what is clearly behind is dropped.
+    """
+    began = time.monotonic()  # importing JAX is part of what a person waits for
     load_files(load)
 
     from showdown.config.registry import split_outside_brackets
@@ -82,6 +92,7 @@ def recommend_command(
             out=out,
             show=show,
             load=tuple(load or ()),
+            began=began,
         )
     if as_json:
         console.data_json(found.to_json())

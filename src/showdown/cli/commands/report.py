@@ -14,7 +14,7 @@ from showdown.cli.inputs import Load, load_files
 
 
 def register(app: typer.Typer) -> None:
-    app.command("report")(report_command)
+    app.command("report", epilog="Example: showdown report results --open")(report_command)
 
 
 def report_command(
@@ -25,7 +25,10 @@ def report_command(
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
     load: Load = None,
 ) -> None:
-    """Write one self-contained web page and print its path."""
+    """Write one self-contained web page of the results.
+
+    Its path is printed. A folder that holds tunings only is shown too.
+    """
     if out.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"a page is written to a .html file, not to {out.name!r}")
     if not directory.is_dir():

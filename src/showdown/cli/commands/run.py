@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    app.command("run")(run_command)
+    app.command("run", epilog="Example: showdown run quick --policies LinFullPost,Uniform --trials 20")(run_command)
 
 
 def run_command(
@@ -121,7 +121,7 @@ def _play(
     results = []
     board = Board(store, len(planned))
     # stdout is for the result alone, and Ray prints there what happens to its workers
-    with redirect_stdout(sys.stderr), console.progress(sum(seconds.values()), "starting") as advance:
+    with redirect_stdout(sys.stderr), console.progress(sum(seconds.values()), "starting", in_seconds=True) as advance:
         position = {cell.hash: number for number, cell in enumerate(todo, 1)}
 
         def progress(cell: Any, steps: int) -> None:

@@ -17,7 +17,7 @@ SHORTEST = 16  # characters of a token
 
 
 def register(app: typer.Typer) -> None:
-    app.command("serve")(serve_command)
+    app.command("serve", epilog="Example: showdown serve recommendation/agent.json --port 8000")(serve_command)
 
 
 def serve_command(
@@ -47,7 +47,10 @@ def serve_command(
     max_batch: Annotated[int, typer.Option(help="The most decisions or rewards in one request.")] = 1000,
     load: Load = None,
 ) -> None:
-    """Answer requests for decisions over HTTP, learn from rewards, and save when stopped (Ctrl-C or SIGTERM)."""
+    """Decide over HTTP and learn from the rewards.
+
+    The agent is saved now and then, and when the server is stopped (Ctrl-C or SIGTERM).
+    """
     load_files(load)
     token, made_up = _token(token_file)
     if save_every <= 0 or max_body < 1 or max_batch < 1 or rows < 0:
@@ -72,7 +75,8 @@ def serve_command(
         if made_up:
             console.data(f"token: {token}")
         console.finish()
-        run(App(service, token, [host, *(allow_host or [])]), service, listener)
+        app = App(service, token, [host, *(allow_host or [])], address_of(listener))
+        run(app, service, listener)
         if service.not_saved:
             raise ShowdownError(f"stopped after {agent.decisions} decisions, and not saved: {service.not_saved}")
         console.data(f"stopped after {agent.decisions} decisions; saved to {kept}")

@@ -13,19 +13,28 @@ import typer
 
 from showdown.basics.errors import UsageError
 from showdown.cli import console
+from showdown.cli.completion import all_names
 from showdown.cli.inputs import Load, load_files
 
 
 def register(app: typer.Typer) -> None:
-    app.command("show")(show_command)
+    app.command("show", epilog="Example: showdown show LinFullPost")(show_command)
 
 
 def show_command(
-    name: Annotated[str, typer.Argument(help="A policy, problem or suite; overrides may follow: LinPost[pulls=1].")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="A policy, problem or suite; overrides may follow: LinPost[pulls=1].", autocompletion=all_names
+        ),
+    ],
     load: Load = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
-    """Show every field with its explanation, how a preset differs from its base, and the reference."""
+    """Show the fields of a policy, problem or suite, and their meaning.
+
+    How a preset differs from its base and where the method comes from are shown too.
+    """
     load_files(load)
     about = describe(name)
     if as_json:

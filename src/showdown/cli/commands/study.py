@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from showdown.cli import console
+from showdown.cli.completion import policy_names, problem_names
 from showdown.cli.console import clean_stop
 from showdown.cli.inputs import DataFolder, Load, load_files, use_data_folder
 from showdown.cli.run_options import Address, Horizon
@@ -45,8 +46,13 @@ def register(app: typer.Typer) -> None:
 
 
 def tuned_command(
-    policies: Annotated[str, typer.Option("--policies", "--policy", help="To tune: A,B[field=value].")],
-    tune_on: Annotated[str, typer.Option(help="Tune on each of these problems by itself: mushroom,statlog.")],
+    policies: Annotated[
+        str, typer.Option("--policies", "--policy", help="To tune: A,B[field=value].", autocompletion=policy_names)
+    ],
+    tune_on: Annotated[
+        str,
+        typer.Option(help="Tune on each of these problems by itself: mushroom,statlog.", autocompletion=problem_names),
+    ],
     report_on: Annotated[str, typer.Option(help="Report on these: X,Y, or all whose data is at hand.")] = "all",
     objective: Objective = "cumulative",
     budget: Budget = "128",

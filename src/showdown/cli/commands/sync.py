@@ -11,7 +11,7 @@ from showdown.cli import console
 
 
 def register(app: typer.Typer) -> None:
-    app.command("sync")(sync_command)
+    app.command("sync", epilog="Example: showdown sync results s3://bucket/results")(sync_command)
 
 
 def sync_command(
@@ -19,7 +19,10 @@ def sync_command(
     target: Annotated[str, typer.Argument(metavar="TO", help="A folder of results, or a URL.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
 ) -> None:
-    """Copy every finished cell that is missing there; nothing is replaced. Exit code 1 if one could not be copied."""
+    """Copy every finished cell that is missing there.
+
+    Nothing is replaced. Exit code 1 if a cell could not be copied.
+    """
     from showdown.bench.remote import Remote, copy_cells, opened
     from showdown.bench.store import Store
 

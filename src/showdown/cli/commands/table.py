@@ -10,6 +10,7 @@ import typer
 
 from showdown.basics.errors import UsageError
 from showdown.cli import console
+from showdown.cli.completion import metric_names, policy_names, problem_names
 from showdown.cli.inputs import chosen, near
 from showdown.metrics import MAIN, METRICS
 from showdown.report.formats import FORMATS
@@ -34,13 +35,28 @@ PAPER_TABLES = (
 )
 
 
+Rows = Annotated[
+    str | None,
+    typer.Option(
+        "--policies", "--policy", help="Show only these rows: A,B[field=value],Lin*", autocompletion=policy_names
+    ),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option("--problems", "--problem", help="Show only these columns: X,Y,wheel-*", autocompletion=problem_names),
+]
+
+
 def register(app: typer.Typer) -> None:
-    app.command("table")(table_command)
+    app.command("table", epilog="Example: showdown table results --rank")(table_command)
 
 
 def table_command(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where results are kept.")] = Path("results"),
-    metric: Annotated[str | None, typer.Option(help=f"What to show: {', '.join(METRICS)}.", show_default=MAIN)] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(help=f"What to show: {', '.join(METRICS)}.", show_default=MAIN, autocompletion=metric_names),
+    ] = None,
     paper: Annotated[
         str | None, typer.Option(metavar="TABLE", help=f"One of the paper's tables: {', '.join(PAPER_TABLES)}.")
     ] = None,
@@ -49,12 +65,8 @@ def table_command(
     output: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "text",
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     against: Annotated[str | None, typer.Option(help=f"Compare with published numbers: {', '.join(SOURCES)}.")] = None,
-    policies: Annotated[
-        str | None, typer.Option("--policies", "--policy", help="Show only these rows: A,B[field=value],Lin*")
-    ] = None,
-    problems: Annotated[
-        str | None, typer.Option("--problems", "--problem", help="Show only these columns: X,Y,wheel-*")
-    ] = None,
+    policies: Rows = None,
+    problems: Columns = None,
     horizon: Annotated[int | None, typer.Option(help="Only cells of this many steps.")] = None,
     seed: Annotated[int | None, typer.Option(help="Only cells of this seed.")] = None,
     trials: Annotated[int | None, typer.Option(help="Only cells of this many trials.")] = None,
@@ -63,7 +75,7 @@ def table_command(
     ] = False,
     sort: Annotated[str | None, typer.Option(help="Best first by a problem, or by rank.")] = None,
 ) -> None:
-    """Print mean ± standard error of every finished cell, relative to Uniform."""
+    """Print every finished cell: mean ± standard error, as % of Uniform."""
     output = "json" if as_json else output
     _check_paper(paper, {"--metric": metric, "--problems": problems, "--absolute": absolute})
     _check_choice("metric", metric or MAIN, METRICS)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from showdown.cli import console
+from showdown.cli.completion import policy_names, problem_names
 from showdown.cli.console import clean_stop
 from showdown.cli.inputs import DataFolder, Load, load_files, use_data_folder
 from showdown.cli.run_options import Address, Horizon
@@ -36,12 +37,16 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    app.command("tune")(tune_command)
+    app.command("tune", epilog="Example: showdown tune LinFullPost --on statlog --budget 200")(tune_command)
 
 
 def tune_command(
-    policy: Annotated[str, typer.Argument(help="The policy to tune; its values are the default to beat.")],
-    on: Annotated[str, typer.Option("--on", help="The problem, or several: X,Y[field=value].")],
+    policy: Annotated[
+        str, typer.Argument(help="The policy to tune; its values are the default to beat.", autocompletion=policy_names)
+    ],
+    on: Annotated[
+        str, typer.Option("--on", help="The problem, or several: X,Y[field=value].", autocompletion=problem_names)
+    ],
     objective: Objective = "cumulative",
     combine: Annotated[
         str, typer.Option(help="Several problems: mean regret relative to the default's (regret), or mean rank (rank).")
@@ -63,7 +68,10 @@ def tune_command(
     load: Load = None,
     as_json: AsJson = False,
 ) -> None:
-    """Search for good values of a policy's fields, and compare the best with the default on fresh episodes."""
+    """Search for good values of a policy's fields.
+
+    The best is compared with the default on fresh episodes.
+    """
     from showdown.bench.store import Store
     from showdown.config.registry import split_outside_brackets
     from showdown.tuning.request import request_for

@@ -14,7 +14,7 @@ from showdown.cli import console
 
 
 def register(app: typer.Typer) -> None:
-    app.command("verify")(verify_command)
+    app.command("verify", epilog="Example: showdown verify results")(verify_command)
 
 
 def verify_command(
@@ -24,7 +24,10 @@ def verify_command(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
-    """Check a whole store and name what is damaged; exit code 1 if anything is."""
+    """Check a whole store; exit code 1 if anything is damaged.
+
+    What is damaged is named.
+    """
     from showdown.bench.store import Store
     from showdown.bench.verify import DAMAGED, FOREIGN, LEFTOVER, UNVERIFIED, VERIFIED, check_store
 

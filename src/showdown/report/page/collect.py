@@ -33,7 +33,8 @@ def collect(directory: Any, *, command: str, title: str = "", docs: str = "") ->
     texts = frame.select_dtypes(exclude=["number", "bool"]).columns
     frame = frame.astype(dict.fromkeys(texts, object))  # plain objects, on which look-ups are many times faster
     warnings = list(store.warnings)
-    if not records:
+    tunings = tunings_of(directory, warnings, is_store=bool(records))
+    if not records and not tunings:
         raise UsageError(f"{directory} holds no cell to report; `showdown run --out {directory}` makes some")
     by_cell = {record.cell: record for record in records}
     found = cells_of(select(frame), store, by_cell) if len(frame) else Findings()
@@ -71,7 +72,7 @@ def collect(directory: Any, *, command: str, title: str = "", docs: str = "") ->
         "overviews": found.overviews,
         "answer": read_answer(directory, warnings),
         "no_times": found.no_times,
-        "tunings": tunings_of(directory, warnings),
+        "tunings": tunings,
         "warnings": warnings,
         "about": about,
     }

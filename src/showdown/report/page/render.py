@@ -20,7 +20,18 @@ from showdown.report import write_file
 
 SCRIPTS = (  # in the order they build on each other
     *("dom", "data", "state", "colors", "scale", "download", "sheet", "interval", "table", "columns"),
-    *("leaderboard", "heatmap", "curves", "ranks", "overview", "compare", "time", "reproduction", "tuning"),
+    *(
+        "leaderboard",
+        "heatmap",
+        "curves",
+        "multiples",
+        "ranks",
+        "overview",
+        "compare",
+        "time",
+        "reproduction",
+        "tuning",
+    ),
     *("guide", "verdict", "timeline", "detail", "main"),
 )
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}

@@ -7,7 +7,9 @@ import math
 from pathlib import Path
 from typing import Any
 
+from showdown.basics.errors import why
 from showdown.report.page.compact import number
+from showdown.report.page.tuning_tables import read_table
 from showdown.tuning.history import FOLDER
 
 MOST_BYTES = 16 << 20
@@ -15,18 +17,32 @@ MOST_CANDIDATES = 5000  # that are drawn
 _SCALES = ("linear", "log", "integers", "choices")
 
 
-def tunings_of(directory: Any, warnings: list[str]) -> list[dict[str, Any]]:
-    """Every finished tuning, by name. One that is not finished has no result to show and is left out in silence."""
+def tunings_of(directory: Any, warnings: list[str], *, is_store: bool = True) -> list[dict[str, Any]]:
+    """Every finished tuning, by name. One that is not finished has no result to show and is left out in silence.
+
+    A folder that is no store may itself be the folder of tunings: what somebody kept of them. Where only the table and
+    the preset of one were kept, that is what is shown.
+    """
+    inner = Path(directory) / FOLDER
+    folder = inner if is_store or inner.is_dir() else Path(directory)
+    records = sorted(folder.glob("*.json"))
+    kept = {path.with_suffix("") for path in records}
+    tables = [path for path in sorted(folder.glob("*.csv")) if path.with_suffix("") not in kept]
     found = []
-    for path in sorted((Path(directory) / FOLDER).glob("*.json")):
+    for path in [*records, *(path for path in tables if path.with_suffix(".toml").is_file())]:
         try:
             if path.stat().st_size > MOST_BYTES:
                 raise ValueError("it is too large")
+            if path.suffix == ".csv":
+                found.append(_tuning(read_table(path)))
+                continue
             data = json.loads(path.read_text(encoding="utf-8"))
             if "result" in data:
                 found.append(_tuning(data))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            warnings.append(f"{FOLDER}/{path.name} is not the record of a tuning and was left out ({error})")
+            warnings.append(
+                f"{path.parent.name}/{path.name} is not the record of a tuning and was left out ({why(error)})"
+            )
     return found
 
 

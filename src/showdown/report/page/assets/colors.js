@@ -1,4 +1,5 @@
-// A policy's line looks the same on every chart and every page: its colour and dash follow from its name.
+// A policy's line looks the same on every chart and every page: its colour and dash follow from its name. Neighbouring
+// colours have other dashes, so that lines can be told apart without seeing colours.
 const COLOR_COUNT = 10;
 const DASHES = ["", "7 4", "2 3", "9 3 2 3"];
 
@@ -26,7 +27,7 @@ function strokeOf(policy) {
   const slot = slots.get(policy) ?? 0;
   return {
     stroke: `var(--line-${slot % COLOR_COUNT})`,
-    "stroke-dasharray": DASHES[Math.floor(slot / COLOR_COUNT)] || null,
+    "stroke-dasharray": DASHES[(slot + Math.floor(slot / COLOR_COUNT)) % DASHES.length] || null, // no two slots are equal
   };
 }
 
@@ -50,11 +51,21 @@ const VIRIDIS = [
   [180, 222, 44],
   [253, 231, 37],
 ];
-function heat(fraction) {
-  const place = clamp(fraction, 0, 1) * (VIRIDIS.length - 1),
-    index = Math.min(Math.floor(place), VIRIDIS.length - 2);
-  const mix = VIRIDIS[index].map((low, channel) =>
-    Math.round(low + (VIRIDIS[index + 1][channel] - low) * (place - index)),
+// Blue, pale, orange: better than Uniform, the same, worse; apart for every kind of colour vision.
+const AROUND_UNIFORM = [
+  [5, 76, 135],
+  [67, 147, 195],
+  [176, 212, 232],
+  [246, 246, 242],
+  [251, 196, 128],
+  [217, 116, 18],
+  [127, 59, 8],
+];
+function heat(fraction, colors = VIRIDIS) {
+  const place = clamp(fraction, 0, 1) * (colors.length - 1),
+    index = Math.min(Math.floor(place), colors.length - 2);
+  const mix = colors[index].map((low, channel) =>
+    Math.round(low + (colors[index + 1][channel] - low) * (place - index)),
   );
   return { background: `rgb(${mix})`, color: inkOn(mix) };
 }

@@ -1,21 +1,49 @@
-// Regret over time on one problem: mean curves, bands of one standard error, values under the pointer or the arrows.
+// Regret over time: one problem large, with bands of one standard error and values under the pointer or the arrows, or
+// all problems small (`multiples.js`).
 const FIRST_CURVES = 6;
+const ALL = ""; // stands for all problems, where curves are chosen
+const DIFFERENT = Math.log(1.1); // curves that end within a tenth of each other are one line
 
+const regretOf = (policy, problem) => cellOf(policy, problem)?.shown[MAIN]?.mean ?? null;
+const playedOn = (problem) => (problem === ALL ? data.problems.map(({ name }) => name) : [problem]);
+const hasCurve = (policy, problem) => playedOn(problem).some((name) => cellOf(policy, name));
+
+// The policies with a curve, the best first: by rank on the problem or, of all problems, by the mean rank.
+function byRank(problem) {
+  const last = Number.MAX_SAFE_INTEGER;
+  const rank = ({ name, mean_rank }) => (problem === ALL ? mean_rank[MAIN] : cellOf(name, problem).rank[MAIN]) ?? last;
+  return data.policies.filter(({ name }) => hasCurve(name, problem)).sort((one, other) => rank(one) - rank(other));
+}
+
+// How far apart two policies end, on the problems that both played: the mean of what one has times more.
+function apart(one, other, problem) {
+  const ratios = playedOn(problem)
+    .map((name) => [regretOf(one, name), regretOf(other, name)])
+    .filter(([mine, theirs]) => mine > 0 && theirs > 0)
+    .map(([mine, theirs]) => Math.abs(Math.log(mine / theirs)));
+  return ratios.length ? ratios.reduce((sum, ratio) => sum + ratio, 0) / ratios.length : Infinity;
+}
+
+// Where methods differ: the best, then the next that is not drawn over one that is there, and the others if there is room.
 function firstChoice(problem) {
-  const finished = data.policies.filter((policy) => cellOf(policy.name, problem));
-  finished.sort((one, other) => cellOf(one.name, problem).rank[MAIN] - cellOf(other.name, problem).rank[MAIN]);
-  return finished.slice(0, FIRST_CURVES).map((policy) => policy.name);
+  const names = byRank(problem).map(({ name }) => name),
+    chosen = [];
+  for (const name of names)
+    if (chosen.length < FIRST_CURVES && chosen.every((other) => apart(name, other, problem) > DIFFERENT)) chosen.push(name);
+  const rest = names.filter((name) => !chosen.includes(name)).slice(0, FIRST_CURVES - chosen.length);
+  return names.filter((name) => chosen.includes(name) || rest.includes(name));
 }
 
 const chosenCurves = (problem) => state.curves.get(problem) ?? firstChoice(problem);
 
-function problemPicker() {
+function problemPicker({ all = false } = {}) {
   return select(
     "problem",
-    data.problems.map((problem) => [problem.name, problem.name]),
-    state.problem,
+    [...(all ? [[ALL, "all, small"]] : []), ...data.problems.map((problem) => [problem.name, problem.name])],
+    all && state.many ? ALL : state.problem,
     (value) => {
-      state.problem = value;
+      if (all) state.many = value === ALL;
+      if (value !== ALL) state.problem = value;
       remember();
       showView();
     },
@@ -23,23 +51,23 @@ function problemPicker() {
 }
 
 function curves() {
-  const problem = state.problem,
-    reference = cellOf("Uniform", problem);
+  const problem = state.many ? ALL : state.problem,
+    reference = hasCurve("Uniform", problem);
   const keys = el("div", { class: "keys", role: "group", "aria-label": "Curves" }),
     readout = el("div", { class: "readout", "aria-live": "polite" });
-  const figure = plot(`Cumulative regret on ${problem}`, (width) =>
-    curveChart(problem, chosenCurves(problem), width, readout, state.relative),
-  );
+  const figure = state.many
+    ? smallCurves(readout)
+    : plot(`Cumulative regret on ${problem}`, (width) =>
+        curveChart(problem, chosenCurves(problem), width, { readout, relative: state.relative }),
+      );
   const redraw = () => {
     remember();
     figure.redraw();
     readout.replaceChildren();
   };
-  const listed = () => data.policies.filter((policy) => isShown(policy) && cellOf(policy.name, problem));
+  const listed = () => byRank(problem).filter(isShown);
   const fillKeys = () => {
-    const ordered = listed().sort(
-      (one, other) => cellOf(one.name, problem).rank[MAIN] - cellOf(other.name, problem).rank[MAIN],
-    );
+    const ordered = listed();
     keys.replaceChildren(...ordered.map(({ name }) => curveKey(problem, name, redraw)));
     if (!ordered.length) keys.replaceChildren(el("p", { class: "nothing" }, "No finished cell matches the filter."));
   };
@@ -60,12 +88,12 @@ function curves() {
   const controls = el(
     "div",
     { class: "controls" },
-    problemPicker(),
+    problemPicker({ all: data.problems.length > 1 }),
     reference ? option("relative", "% of Uniform") : null,
     option("log", "logarithmic"),
     option("bands", "± s.e."),
     button("all", () => listed().map(({ name }) => name)),
-    button("best", () => null),
+    button("where they differ", () => null),
     button("none", () => []),
   );
   return { nodes: [controls, el("div", { class: "split" }, el("div", {}, figure.node, readout), keys)], arrange: fillKeys };
@@ -93,13 +121,15 @@ function relativeTo(reference, curve) {
   return { steps: kept.map((index) => curve.steps[index]), mean: share(curve.mean), sem: share(curve.sem) };
 }
 
-function curveChart(problem, chosen, width, readout, relative = false) {
+// `small`: one of several charts, whose title names the problem.
+function curveChart(problem, chosen, width, { readout, relative = false, small = false }) {
   const reference = cellOf("Uniform", problem)?.curve;
   const as = (curve) => (relative && reference ? relativeTo(reference, curve) : curve);
   const lines = chosen
+    .filter((name) => cellOf(name, problem))
     .map((name) => ({ name, curve: as(cellOf(name, problem).curve) }))
     .filter(({ curve }) => curve.steps.length);
-  const height = Math.round(clamp(width * 0.55, 240, 460));
+  const height = small ? 210 : Math.round(clamp(width * 0.55, 240, 460));
   if (!lines.length) return el("p", { class: "nothing" }, "Choose a policy to draw its curve.");
   const values = lines.flatMap(({ curve }) =>
     curve.mean.map((mean, index) => mean + (state.bands ? (curve.sem?.[index] ?? 0) : 0)),
@@ -119,14 +149,17 @@ function curveChart(problem, chosen, width, readout, relative = false) {
       lines.map(({ name }) => name),
       width * 0.55,
     ),
-    named = width > 500 && lines.length <= height / 13; // on a phone the keys below the chart name them
+    wide = width > 500 && !small,
+    // on a phone inside the chart, where the lines end; small charts on a desk have the keys beside them
+    named = lines.length <= height / 13 && (!small || matchMedia("(max-width: 760px)").matches);
+  const what = relative ? "cumulative regret, % of Uniform" : "cumulative regret";
   const { root, frame, plot } = chart({
     width,
     height,
     xLabel: "step",
-    yLabel: width <= 500 ? "" : relative ? "cumulative regret, % of Uniform" : "cumulative regret",
-    left: width > 500 ? 58 : 42,
-    right: named ? 14 + room : 14,
+    yLabel: wide ? `${what}${state.log ? " (logarithmic)" : ""}` : "",
+    left: wide ? 58 : 42,
+    right: wide && named ? 14 + room : 14,
     label: `Cumulative regret on ${problem} over ${steps} steps for ${plural(lines.length, "policy", "policies")}; use the arrow keys to read values`,
     x: (range) => linearScale([0, steps], range),
     y: (range) => scaleOf([bottom, top * 1.02], range),
@@ -154,13 +187,13 @@ function curveChart(problem, chosen, width, readout, relative = false) {
       }),
     );
   }
-  if (named) nameCurves(plot, frame, lines, room);
-  follow(root, frame, lines, steps, readout);
+  if (named) nameCurves(plot, frame, lines, room, !wide);
+  follow(root, frame, lines, steps, readout, small ? `${problem}, ` : "");
   return root;
 }
 
 // Each curve's name at its end, moved apart where the ends are close, so that a saved chart needs no legend.
-function nameCurves(plot, frame, lines, room) {
+function nameCurves(plot, frame, lines, room, inside) {
   const GAP = 13;
   const ends = lines
     .map(({ name, curve }) => ({ name, from: frame.y(curve.mean.at(-1)), x: frame.x(curve.steps.at(-1)) }))
@@ -170,6 +203,12 @@ function nameCurves(plot, frame, lines, room) {
   let floor = frame.bottom + GAP / 2;
   for (const end of ends.toReversed()) end.y = floor = Math.min(end.y, floor - GAP);
   for (const { name, from, x, y: at } of ends) {
+    if (inside) {
+      const text = rowName(name, frame.right - 2, at - 5, "end", room);
+      text.classList.add("on-line");
+      plot.append(text);
+      continue;
+    }
     plot.append(
       svg("path", { d: path([[x, from], [frame.right + 8, at]]), fill: "none", ...strokeOf(name), class: "leader" }),
       rowName(name, frame.right + 11, at, "start", room),
@@ -178,7 +217,7 @@ function nameCurves(plot, frame, lines, room) {
 }
 
 // The cross-hair: nearest checkpoint of each curve, written out below the drawing, smallest first.
-function follow(root, frame, lines, steps, readout) {
+function follow(root, frame, lines, steps, readout, where = "") {
   const hair = svg("line", { y1: frame.top, y2: frame.bottom, class: "hair", visibility: "hidden" });
   root.append(hair);
   let step = steps;
@@ -199,7 +238,7 @@ function follow(root, frame, lines, steps, readout) {
       })
       .sort((one, other) => one.mean - other.mean);
     readout.replaceChildren(
-      el("strong", {}, `step ${at.toLocaleString("en")}`),
+      el("strong", {}, `${where}step ${at.toLocaleString("en")}`),
       ...read.map(({ name, mean, sem }) =>
         el(
           "span",

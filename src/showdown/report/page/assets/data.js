@@ -1,5 +1,6 @@
 // What the store said, indexed, and how its numbers are written.
 const data = JSON.parse(byId("data").textContent);
+const onlyTunings = data.tunings.length && !data.cells.length && !data.unfinished.length; // of a folder without cells
 const policyOf = new Map(data.policies.map((policy) => [policy.name, policy]));
 const problemOf = new Map(data.problems.map((problem) => [problem.name, problem]));
 

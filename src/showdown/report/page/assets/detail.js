@@ -117,7 +117,7 @@ function finishedDetail(cell) {
     ),
   ];
   const line = detailPlot(`Cumulative regret of ${where}`, (width) =>
-    curveChart(cell.problem, [cell.policy], width, el("div")),
+    curveChart(cell.problem, [cell.policy], width, { readout: el("div") }),
   );
   const said = verdictOf(MAIN, cell.problem);
   return [

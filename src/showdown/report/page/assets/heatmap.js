@@ -1,4 +1,5 @@
-// Policies × problems at a glance: colour by value on a logarithmic scale, or by rank.
+// Policies × problems at a glance: colour by value against Uniform's on a logarithmic scale, or by rank.
+const UNIFORM = 100; // per cent: where better turns into worse
 function heatmap() {
   const ranked = state.color === "rank",
     rankOf = (cell) => cell.rank[state.metric];
@@ -7,26 +8,25 @@ function heatmap() {
     .filter((cell) => relative(problemOf.get(cell.problem)))
     .map((cell) => cell.shown[state.metric]?.mean)
     .filter((value) => value > 0);
-  const low = Math.log(Math.min(...values, 100)),
-    high = Math.log(Math.max(...values, 1));
+  const low = Math.min(...values, UNIFORM / 2),
+    high = Math.max(...values, UNIFORM * 2);
+  const place = aroundUniform(low, high);
   const counts = new Map(
     problemsBy.get(state.metric).map((problem) => [problem.name, data.cells.filter((cell) => cell.problem === problem.name && rankOf(cell)).length]),
   );
   const fraction = (cell, problem) => {
     if ((ranked || !relative(problem)) && !rankOf(cell)) return 1; // Uniform, which has no rank
     if (ranked || !relative(problem)) return (rankOf(cell) - 1) / Math.max(1, counts.get(problem.name) - 1);
-    const { mean } = cell.shown[state.metric];
-    // one value alone above zero is the largest there is
-    const size = mean <= 0 ? 0 : low < high ? (Math.log(mean) - low) / (high - low) : 1;
-    return smallerIsBetter(state.metric) ? size : 1 - size;
+    return place(cell.shown[state.metric].mean);
   };
+  const colorOf = (cell, problem) => heat(fraction(cell, problem), ranked || !relative(problem) ? VIRIDIS : AROUND_UNIFORM);
   const short = (value) =>
     Math.abs(value) >= 10 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(2)));
   const rowOf = (policy) =>
     problemsBy.get(state.metric).map((problem) => {
       const cell = cellOf(policy.name, problem.name);
       if (!cell?.shown[state.metric]) return el("td", {}, cellButton(policy, problem, { text: "", label: "" }));
-      const { background, color } = heat(fraction(cell, problem));
+      const { background, color } = colorOf(cell, problem);
       const { mean } = cell.shown[state.metric];
       const rank = rankOf(cell) ? `rank ${rankOf(cell)} of ${counts.get(problem.name)}` : "no rank";
       const text = ranked ? String(rankOf(cell) ?? "–") : short(mean);
@@ -64,10 +64,19 @@ function heatmap() {
     const cell = cellOf(policy.name, problem.name);
     if (!cell?.shown[state.metric]) return null;
     const text = ranked ? String(cell.rank[state.metric]) : short(cell.shown[state.metric].mean);
-    return { text, ...heat(fraction(cell, problem)) };
+    return { text, ...colorOf(cell, problem) };
   };
   const saving = chartDownloads(`${ranked ? "Ranks by" : "Values of"} ${metricIn(state.metric, commonUnit())}; ${data.title}`, (width) => heatChart(width, tileOf));
   return { nodes: [el("div", { class: "controls" }, control, legend), table.node, saving], arrange: table.arrange };
+}
+
+// Where a value stands between the best (0), Uniform (a half) and the worst (1); each half has a logarithmic scale.
+function aroundUniform(low, high) {
+  return (value) => {
+    const ratio = Math.log(Math.max(value, low) / UNIFORM);
+    const size = 0.5 + (0.5 * ratio) / Math.log(ratio < 0 ? UNIFORM / low : high / UNIFORM);
+    return clamp(smallerIsBetter(state.metric) ? size : 1 - size, 0, 1);
+  };
 }
 
 // The map as one drawing, for a file: the policies that are seen, in their order.
@@ -109,17 +118,18 @@ function heatChart(width, tileOf) {
 // What the colours mean: a ramp from the best to the worst, with values along it and the name of the quantity.
 function heatLegend({ ranked, low, high, unit }) {
   const width = 240;
-  const smaller = smallerIsBetter(state.metric);
-  const values = low < high ? logScale([Math.exp(low), Math.exp(high)], smaller ? [0, width] : [width, 0]) : null;
+  const place = aroundUniform(low, high);
+  const inner = logScale([low, high], [0, 1]).ticks(3).filter((tick) => Math.abs(place(tick) - 0.5) > 0.12);
   const ticks = ranked
     ? [
         [0, "best"],
         [width, "worst"],
       ]
-    : (values?.ticks(4) ?? []).map((tick) => [values(tick), tickText(tick)]);
+    : [...inner, UNIFORM].map((tick) => [place(tick) * width, tickText(tick)]);
   const what = ranked
     ? `rank on the problem, by ${titleOf(state.metric)}`
-    : `${metricIn(state.metric, unit)} (logarithmic${commonUnit() ? "" : "; other units by rank"})`;
+    : `${metricIn(state.metric, unit)} (logarithmic${commonUnit() ? "" : "; other units by rank"}): ` +
+      "blue is better than Uniform, orange worse";
   const ramp = svg(
     "svg",
     { width: width + 40, height: 26, viewBox: `-20 0 ${width + 40} 26`, role: "img", "aria-label": `Colour scale: ${what}` },
@@ -128,7 +138,7 @@ function heatLegend({ ranked, low, high, unit }) {
         x: (index * width) / 48,
         width: width / 48 + 0.5,
         height: 10,
-        fill: heat((index + 0.5) / 48).background,
+        fill: heat((index + 0.5) / 48, ranked ? VIRIDIS : AROUND_UNIFORM).background,
       }),
     ),
     ticks.map(([x, text]) => [

@@ -79,6 +79,7 @@ const scaleEnds = (scale) =>
     "small",
     { class: "ends", title: scale.logarithmic ? "logarithmic scale" : "linear scale" },
     el("span", {}, tickText(Number(scale.domain[0].toPrecision(2)))),
+    scale.logarithmic ? el("span", {}, "log") : null,
     el("span", {}, tickText(Number(scale.domain[1].toPrecision(2)))),
   );
 

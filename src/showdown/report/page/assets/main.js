@@ -1,5 +1,5 @@
 // The page itself: heading, tabs, filters, foot; the views draw the rest when they are asked for.
-const VIEWS = {
+const VIEWS = onlyTunings ? { tuning: ["Tuning", tuningView] } : {
   ...(Object.keys(data.overviews).length ? { overview: ["Overview", overviewView] } : {}),
   leaderboard: ["Leaderboard", leaderboard],
   heatmap: ["Heat map", heatmap],
@@ -19,7 +19,7 @@ function showView() {
   const label = view.contains(focused) ? focused.closest("label")?.textContent : null;
   drawings.clear();
   current =
-    data.cells.length || state.view === "leaderboard"
+    data.cells.length || ["leaderboard", "tuning"].includes(state.view)
       ? build()
       : { nodes: [el("p", { class: "nothing" }, "No cell is finished.")], arrange: () => {} };
   view.replaceChildren(...current.nodes);
@@ -156,7 +156,7 @@ function buildHeading() {
     : "";
   const { seeds, other_seeds: others } = data.about;
   const seed = others.length ? `, seed ${seeds.join(", ")} (not shown: seed ${others.join(", ")})` : "";
-  byId("summary").textContent =
+  byId("summary").textContent = onlyTunings ? `${plural(data.tunings.length, "tuning")}.` :
     `${plural(data.policies.length, "policy", "policies")} on ${plural(data.problems.length, "problem")}${trialsEach}${seed}.`;
 }
 
@@ -260,4 +260,5 @@ byId("skip").addEventListener("click", (event) => {
 });
 byId("detail").addEventListener("close", closeDetail);
 addEventListener("popstate", restore);
+if (onlyTunings) for (const part of ["verdict", "guide", "controls"]) byId(part).hidden = true;
 restore();

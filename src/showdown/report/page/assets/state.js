@@ -1,7 +1,7 @@
 // What is being looked at, shared by all views and kept in the address, so that a link shows the same and Back works.
 const firstProblem = (
   data.problems.find((problem) => data.cells.some((cell) => cell.problem === problem.name)) ?? data.problems[0]
-).name;
+)?.name; // none, where there are only tunings
 const firstSource =
   !data.agreement[`paper ${MAIN}`]?.compared && data.agreement[`paper-linear ${MAIN}`]?.compared ? "paper-linear" : "paper";
 
@@ -13,7 +13,7 @@ const firstSort = () => {
 };
 
 const freshState = () => ({
-  view: data.answer || !data.overviews[MAIN] ? "leaderboard" : "overview",
+  view: onlyTunings ? "tuning" : data.answer || !data.overviews[MAIN] ? "leaderboard" : "overview",
   metric: data.answer && metricOf.has(data.answer.metric) ? data.answer.metric : MAIN,
   family: "",
   text: "",
@@ -22,7 +22,8 @@ const freshState = () => ({
   source: firstSource,
   color: "value",
   dots: "problem",
-  log: false,
+  log: true,
+  many: data.problems.length > 1, // small curves of all problems instead of one
   relative: false,
   bands: true,
   curves: new Map(), // problem -> names of the curves drawn; a problem that is not here shows the best
@@ -35,7 +36,7 @@ const state = freshState();
 let drawnFor = null; // the state that the view shows, as an address
 
 const CHOICES = { color: ["value", "rank"], dots: ["problem", "table", "off"], source: ["paper", "paper-linear"] };
-const SWITCHES = ["log", "relative", "bands"];
+const SWITCHES = ["log", "relative", "bands", "many"];
 
 // The state as the part of an address after #, without what is as usual.
 function toHash({ withOpen = true } = {}) {
@@ -46,8 +47,9 @@ function toHash({ withOpen = true } = {}) {
   for (const name of SWITCHES) if (state[name] !== usual[name]) words.set(name, state[name] ? "on" : "off");
   if (state.sort.key !== usual.sort.key || state.sort.descending !== usual.sort.descending)
     words.set("sort", `${state.sort.descending ? "-" : "+"}${state.sort.key}`);
+  if (state.many && words.has("problem")) words.set("many", "on");
   if (state.tuning) words.set("tuning", state.tuning);
-  const drawn = state.curves.get(state.problem);
+  const drawn = state.curves.get(state.many ? "" : state.problem);
   if (drawn) for (const name of drawn.length ? drawn : [""]) words.append("curve", name);
   if (withOpen && state.open) for (const name of state.open) words.append("open", name);
   return `#${words}`;
@@ -71,6 +73,7 @@ function fromHash(hash) {
   for (const name of ["first", "second"]) take(name, (policy) => policyOf.has(policy));
   for (const [name, choices] of Object.entries(CHOICES)) take(name, (value) => choices.includes(value));
   for (const name of SWITCHES) if (words.has(name)) state[name] = words.get(name) === "on";
+  if (words.has("problem") && !words.has("many")) state.many = false; // one problem was asked for
   const tuning = Number(words.get("tuning") ?? 0);
   if (Number.isInteger(tuning) && data.tunings[tuning]) state.tuning = tuning;
   const sort = words.get("sort") ?? "",
@@ -80,8 +83,9 @@ function fromHash(hash) {
     COLUMNS.some((column) => column.key === key) ||
     data.problems.some((problem) => problemKey(problem.name) === key);
   if (sortable) state.sort = { key, descending: sort.startsWith("-") };
-  if (words.has("curve")) state.curves.set(state.problem, words.getAll("curve").filter((name) => cellOf(name, state.problem)));
-  else state.curves.delete(state.problem);
+  const place = state.many ? "" : state.problem;
+  if (words.has("curve")) state.curves.set(place, words.getAll("curve").filter((name) => hasCurve(name, place)));
+  else state.curves.delete(place);
   const [policy, problem] = words.getAll("open");
   if (cellOf(policy, problem) ?? failureOf(policy, problem)) state.open = [policy, problem];
 }

@@ -117,33 +117,29 @@ function timeChart(points, width, readout, logarithmic) {
     });
     plot.append(mark);
     marks.set(point, mark);
-    if (point.cell.front) label(plot, taken, point.name, x, y, frame);
   }
+  // the front first, so that every one of its methods has its name; the others where there is room
+  for (const point of [...points].sort((one, other) => other.cell.front - one.cell.front || one.seconds - other.seconds))
+    label(plot, taken, point.name, frame.x(point.seconds), frame.y(point.regret), frame, point.cell.front);
   const fastestFirst = [...marks.keys()].sort((one, other) => one.seconds - other.seconds);
   const line = fastestFirst.map((point) => marks.get(point));
   rove(root, ".dot", line);
   return root;
 }
 
-// A name beside its point, above it or below, wherever no other name stands; none at all rather than two over each other.
-function label(plot, taken, text, x, y, frame) {
+// A name beside its point, above it or below, wherever no other name stands. One that must be written moves farther away,
+// with a line to its point.
+function label(plot, taken, text, x, y, frame, must) {
   const wide = text.length * 6.4;
-  for (const [dx, dy, anchor] of [
-    [9, 4, "start"],
-    [-9, 4, "end"],
-    [0, -11, "middle"],
-    [0, 20, "middle"],
-  ]) {
+  const far = must ? [28, 42, 56, 70, 84, 98].flatMap((dy) => [[0, -dy, "middle"], [0, dy, "middle"], [9, -dy, "start"], [-9, dy, "end"]]) : [];
+  for (const [dx, dy, anchor] of [[9, 4, "start"], [-9, 4, "end"], [0, -11, "middle"], [0, 20, "middle"], ...far]) {
     const start = x + dx - (anchor === "end" ? wide : anchor === "middle" ? wide / 2 : 0);
     const box = [start, y + dy - 10, start + wide, y + dy + 3];
-    const inside = box[0] > frame.left && box[2] < frame.right + 8;
-    if (
-      inside &&
-      !taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])
-    ) {
-      taken.push(box);
-      plot.append(svg("text", { x: x + dx, y: y + dy, "text-anchor": anchor, class: "mark" }, text));
-      return;
-    }
+    const inside = box[0] > frame.left && box[2] < frame.right + 8 && box[1] > 0 && box[3] < frame.bottom;
+    if (!inside || taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) continue;
+    taken.push(box);
+    if (Math.abs(dy) > 20) plot.append(svg("line", { x1: x, y1: y, x2: x + dx, y2: y + dy + (dy > 0 ? -11 : 4), class: "hair" }));
+    plot.append(svg("text", { x: x + dx, y: y + dy, "text-anchor": anchor, class: must ? "mark" : "mark other" }, text));
+    return;
   }
 }

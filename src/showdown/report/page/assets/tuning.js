@@ -24,19 +24,40 @@ function tuningView() {
   return {
     nodes: [
       el("div", { class: "controls" }, pick),
-      el("h2", {}, `${tuning.preset} and the default on fresh episodes`),
+      el("h2", {}, tuning.results.length ? `${tuning.preset} and the default on fresh episodes` : tuning.preset),
       el("p", { class: "hint" }, foundSentence(tuning)),
-      resultsTable(tuning),
+      edgeWarning(tuning),
+      tuning.results.length ? resultsTable(tuning) : null,
       el("h2", {}, "Progress"),
       el("p", { class: "hint" }, hints.join("")),
       progress.node,
       el("h2", {}, "Fields"),
-      el("p", { class: "hint" }, "Each candidate by the value of one field. Filled: the one that was chosen."),
+      el("p", { class: "hint" }, IMPORTANCE),
       importanceTable(tuning),
+      el("p", { class: "hint" }, "Each candidate by the value of one field. Filled: the one that was chosen."),
       el("div", { class: "slices" }, slices.map(({ node }) => node)),
-    ],
+    ].filter(Boolean),
     arrange: () => {},
   };
+}
+
+const IMPORTANCE =
+  "Importance: of how much candidates differed, the part that goes away if a field were held fixed, from a smooth model of all of them. " +
+  "Near 0 %: leave the field alone. Near 100 %: it decides. Where fields act together, their parts add up to more than 100 %.";
+
+// Fields whose chosen value lies within 1 % of an end of what was searched: a better one may lie beyond.
+function atAnEnd({ fields, chosen }) {
+  return fields.filter((field, place) => {
+    if (!["log", "linear"].includes(field.scale)) return false;
+    const at = (field.scale === "log" ? logScale : linearScale)([field.low, field.high], [0, 1])(chosen[place]);
+    return Math.abs(at - 0.5) > 0.49;
+  });
+}
+
+function edgeWarning(tuning) {
+  const found = atAnEnd(tuning).map(({ name, low, high }) => `${name} (${format(low)} to ${format(high)})`);
+  if (!found.length || tuning.is_default) return null;
+  return el("p", { class: "warnings" }, `Careful: chosen at an end of what was searched: ${found.join(", ")}. A wider range may hold a better value.`);
 }
 
 function valueName({ problems, objective, combine }) {
@@ -46,6 +67,7 @@ function valueName({ problems, objective, combine }) {
 
 function foundSentence(tuning) {
   if (tuning.is_default) return "Nothing was found that beats the default on fresh episodes: it stays as it is.";
+  if (!tuning.results.length) return `Chosen: ${tuning.spelled}. How it compares with the default is not in the files that were kept.`;
   return `Chosen on episodes that the search had not seen: ${tuning.spelled}. The numbers are of further episodes, paired over trials.`;
 }
 
@@ -202,7 +224,7 @@ function sliceChart(tuning, place, width, what) {
   const at = (value) => (field.scale === "choices" ? options.indexOf(value) : value);
   const drawn = tuningChart(tuning, width, {
     x: ranges[field.scale],
-    xLabel: field.name,
+    xLabel: field.scale === "log" ? `${field.name} (logarithmic)` : field.name,
     what: width > 500 ? what : "",
     label: `${what} by ${field.name}`,
     place: (index, frame) => frame.x(at(tuning.candidates[index][place])),
