@@ -85,16 +85,7 @@ def as_bandit_table(
     payoff: str = "",
 ) -> BanditTable:
     """Make a problem of a table, or say in one sentence why it makes none. With neither form named, only context."""
-    if label and rewards:
-        raise UsageError("name a label column or reward columns, not both")
-    if (reward_matrix is not None or costs) and not label:
-        raise UsageError("a reward matrix or costs go with a label column; name it with label=COLUMN")
-    if reward_matrix is not None and costs:
-        raise UsageError("give a reward matrix or costs, not both")
-    if (features or payoff) and not label and not rewards:
-        raise UsageError("features and payoffs belong to actions: name the column of the choice with label=COLUMN")
-    if payoff and (not label or reward_matrix is not None or costs):
-        raise UsageError("a payoff goes with a label column alone: the right action of a row then pays it")
+    _check_request(label, rewards, reward_matrix is not None, costs, features, payoff)
     names = [str(name) for name in frame.columns]
     ignored, forced, kept = (set(find_columns(text, names)) for text in (ignore, categorical, keep))
     if label:
@@ -138,6 +129,20 @@ def as_bandit_table(
         warnings=_warnings(found, rules),
         features=of_actions,
     )
+
+
+def _check_request(label: str, rewards: str, matrix: bool, costs: str, features: str, payoff: str) -> None:
+    """Raise UsageError for options that do not go together."""
+    if label and rewards:
+        raise UsageError("name a label column or reward columns, not both")
+    if (matrix or costs) and not label:
+        raise UsageError("a reward matrix or costs go with a label column; name it with label=COLUMN")
+    if matrix and costs:
+        raise UsageError("give a reward matrix or costs, not both")
+    if (features or payoff) and not label and not rewards:
+        raise UsageError("features and payoffs belong to actions: name the column of the choice with label=COLUMN")
+    if payoff and (not label or matrix or costs):
+        raise UsageError("a payoff goes with a label column alone: the right action of a row then pays it")
 
 
 def _from_label(frame: pd.DataFrame, label: str, matrix: pd.DataFrame | None, costs: str) -> _Rewards:

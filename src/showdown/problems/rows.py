@@ -95,7 +95,10 @@ class LabelledRows(Problem):
         return tables.labels.shape[0]
 
     def begin(self, key: jax.Array, tables: LabelledTables) -> RowsEpisode:
-        order = shuffled(key, tables.labels.shape[0], self.horizon)
+        return self.in_order(shuffled(key, tables.labels.shape[0], self.horizon), tables)
+
+    def in_order(self, order: jax.Array, tables: LabelledTables) -> RowsEpisode:
+        """The episode that plays these rows, (horizon,), one after the other."""
         if not self.standardised:
             context_dim = self.spec(tables).context_dim
             return RowsEpisode(order, jnp.zeros(context_dim), jnp.ones(context_dim))
