@@ -27,7 +27,7 @@ def frame() -> pd.DataFrame:
     prices = draw.uniform(1, 9, (ROWS, 3)).round(2)
     columns = {f"price{action + 1}": prices[:, action] for action in range(3)}
     columns |= {f"fuel_{action + 1}": draw.choice(["gas", "oil", "sun"], ROWS) for action in range(3)}
-    columns |= {"income": draw.normal(size=ROWS), "price11": draw.normal(size=ROWS)}
+    columns |= {"income": draw.normal(size=ROWS)}
     return pd.DataFrame({**columns, "choice": [f"car{action + 1}" for action in prices.argmin(axis=1)]})
 
 
@@ -35,9 +35,9 @@ def frame() -> pd.DataFrame:
     ("actions", "names", "stems"),
     [
         (["heinz41", "hunts32"], ["price.heinz41", "price.hunts32", "feat.heinz41", "id"], ["price"]),
-        (["choice1", "choice2"], ["price1", "price2", "price11", "price21", "fuel_1", "fuel_2"], ["price", "fuel"]),
+        (["choice1", "choice2"], ["price1", "price2", "fuel_1", "fuel_2", "x1", "x2", "x3"], ["price", "fuel"]),
         (["pay_a", "pay_b"], ["cost_a", "cost_b", "data", "b"], ["cost"]),
-        (["0", "1"], ["x0", "x1", "x2"], ["x"]),
+        (["0", "1"], ["x0", "x1", "y0"], ["x"]),
         ([], ["price1", "price2"], []),
     ],
 )
@@ -47,7 +47,7 @@ def test_stems_have_a_column_for_every_action(actions, names, stems):
 
 def test_features_are_encoded_alike_for_all_actions(frame):
     found = as_bandit_table(frame, label="choice", features="price+fuel")
-    assert found.context_names == ("income", "price11")
+    assert found.context_names == ("income",)
     assert found.features is not None
     assert found.features.names == ("price", "fuel=gas", "fuel=oil", "fuel=sun")
     prices = frame[["price1", "price2", "price3"]].to_numpy()
@@ -57,7 +57,7 @@ def test_features_are_encoded_alike_for_all_actions(frame):
     plain = as_bandit_table(frame, label="choice")
     assert plain.features is None
     assert len({plain.digest, found.digest, as_bandit_table(frame, label="choice", features="price").digest}) == 3
-    only = as_bandit_table(frame.drop(columns=["income", "price11"]), label="choice", features="all")
+    only = as_bandit_table(frame.drop(columns=["income"]), label="choice", features="all")
     np.testing.assert_array_equal(only.contexts, np.ones((ROWS, 1)))
 
 
@@ -87,7 +87,7 @@ def test_features_that_are_not_there(frame, options, why):
 def test_a_round_has_the_features_of_its_row_and_which_action_is_which(frame):
     problem = table(frame, label="choice", features="price")
     tables = problem.load()
-    assert problem.spec(tables) == (11, 3, 4)  # income, price11 and three fuels of three; the price and which car it is
+    assert problem.spec(tables) == (10, 3, 4)  # income and three fuels of three; the price and which car it is
     episode = problem.begin(jax.random.key(0), tables)
     round = problem.round(jax.numpy.int32(7), episode, tables)
     np.testing.assert_array_equal(round.features[:, 1:], np.eye(3))

@@ -42,12 +42,17 @@ def find_stems(names: Sequence[str], actions: Sequence[str]) -> Stems:
     for keys in _endings(actions):
         for name in names:
             start = name[: -len(keys[0])]
-            is_other_number = keys[0].isdigit() and start[-1:].isdigit()  # 11 is not 1
             columns = tuple(start + key for key in keys)
             stem = start.rstrip(_SEPARATORS)
-            if stem and not is_other_number and name == columns[0] and known.issuperset(columns):
+            if stem and name == columns[0] and known.issuperset(columns) and not _is_list(start, keys, names):
                 found.setdefault(stem, columns)
     return found
+
+
+def _is_list(start: str, keys: list[str], names: Sequence[str]) -> bool:
+    """Whether columns with these numbers are only some of a longer list, and so hold no features of the actions."""
+    numbered = [name for name in names if re.fullmatch(re.escape(start) + r"\d+", name)]
+    return keys[0].isdigit() and len(numbered) != len(keys)
 
 
 def _endings(actions: Sequence[str]) -> list[list[str]]:
