@@ -53,16 +53,16 @@ class DiscountedLinear(StudentLinear):
         if self.covariance != "full" or self.compensated:
             raise UsageError("a discounted belief has the full covariance, and does not compensate rounding")
 
-    def init(self, owners: int, dim: int) -> DiscountedState:  # type: ignore[override]
+    def init(self, owners: int, dim: int) -> DiscountedState:
         start = super().init(owners, dim)
         return DiscountedState(start.regressions, None, None, start.noise, jnp.int32(0))
 
-    def observe(  # type: ignore[override]
+    def observe(
         self, state: DiscountedState, design: jax.Array, owner: jax.Array, reward: jax.Array
     ) -> tuple[DiscountedState, jax.Array]:
         return super().observe(self.faded(state), design, owner, reward)  # type: ignore[arg-type,return-value]
 
-    def rebuild(self, state: DiscountedState, moments: Moments, root: jax.Array | None = None) -> DiscountedState:  # type: ignore[override]
+    def rebuild(self, state: DiscountedState, moments: Moments, root: jax.Array | None = None) -> DiscountedState:
         raise UsageError("a discounted belief cannot be rebuilt: the moments of a history do not say how old it is")
 
     def faded(self, state: DiscountedState) -> DiscountedState:

@@ -38,7 +38,8 @@ class ActionFeatures(NamedTuple):
 
 def find_stems(names: Sequence[str], actions: Sequence[str]) -> Stems:
     """The stems that have a column for every action; none where actions have no names yet."""
-    known, found = set(names), {}
+    known = set(names)
+    found: Stems = {}
     for keys in _endings(actions):
         for name in names:
             start = name[: -len(keys[0])]

@@ -100,14 +100,14 @@ class FixedItems(Items):
     action_dim: int = param(100, "d: features of an item", at_least(1))
     noise: float = param(0.1, "σ: standard deviation of every reward", non_negative)
 
-    def begin(self, key: jax.Array, tables: Tables) -> FixedItemsEpisode:  # type: ignore[override]
+    def begin(self, key: jax.Array, tables: Tables) -> FixedItemsEpisode:
         episode = super().begin(key, tables)
         return FixedItemsEpisode(episode, super().action_features(jnp.int32(0), episode, tables))
 
-    def action_features(self, step: jax.Array, episode: FixedItemsEpisode, tables: Tables) -> jax.Array:  # type: ignore[override]
+    def action_features(self, step: jax.Array, episode: FixedItemsEpisode, tables: Tables) -> jax.Array:
         return episode.items
 
-    def round(self, step: jax.Array, episode: FixedItemsEpisode, tables: Tables) -> Round:  # type: ignore[override]
+    def round(self, step: jax.Array, episode: FixedItemsEpisode, tables: Tables) -> Round:
         means = self.means(episode.items, episode.rewards)
         noise = jax.random.normal(jax.random.fold_in(episode.rewards.noise_key, step), (self.num_items,))
         return Round(jnp.ones(1), means + self.noise * noise, means, features=episode.items)

@@ -64,5 +64,5 @@ class ChangedProblem(ProblemWrapper):
     """A wrapper that changes what is seen or paid, and leaves alone when rewards become known."""
 
     @property
-    def feedback(self) -> Feedback:  # type: ignore[override]
+    def feedback(self) -> Feedback:
         return self.inner.feedback
