@@ -36,7 +36,7 @@ CHUNK = 64  # rows of one action
 class LinearDiscounted(LinearPolicy):
     """The weight of a reward falls with every one that comes after it."""
 
-    reference = "https://arxiv.org/abs/1909.09146"
+    reference = "Russac et al. 2019, https://arxiv.org/abs/1909.09146"
     discount: float = param(0.999, "γ: what the weight of the past is multiplied by", strictly_between(0, 1))
     prior_precision: float = param(0.25, "λ: ridge prior, coefficients ~ N(0, σ²I/λ)", positive, log(1e-3, 1e3))
     noise_shape: float = param(6.0, "a0: shape of the prior on the noise variance", positive, log(1e-2, 1e2))
@@ -57,7 +57,7 @@ class LinearDiscounted(LinearPolicy):
 class LinearWindow(LinearPolicy):
     """The last rewards alone."""
 
-    reference = "https://arxiv.org/abs/1810.03024"
+    reference = "Cheung et al. 2019, https://arxiv.org/abs/1810.03024"
     relearns_at_refits = True
     window: int = param(1000, "rewards that are remembered", at_least(1), integers(100, 10_000), small=16)
     refit_every: int = param(100, "rewards between times at which old ones are dropped", at_least(1), small=6)

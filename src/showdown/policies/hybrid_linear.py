@@ -42,7 +42,7 @@ class HybridState(NamedTuple):
 class HybridLinear(ValueThompson):
     """Shared coefficients, and some of each action's own."""
 
-    reference = "https://arxiv.org/abs/1003.0146"
+    reference = "Li et al. 2010, https://arxiv.org/abs/1003.0146"
     sees_action_features = True
 
     own: Literal["constant", "context", "all"] = param(
