@@ -28,8 +28,9 @@ from showdown.policies import policies
 from showdown.problems import problems
 from showdown.protocol.problem import Problem
 
-LINEAR = ["Uniform", "LinFullPost", "LinGreedy", "LinHybrid", "LinHybrid[own=constant]"]
-FORGETTING = ["Uniform", "LinFullPost", "LinDiscounted", "LinDiscounted[discount=0.995]", "LinWindow"]
+LINEAR = ["Uniform", "LinFullPost", "LinUCB", "LinHybrid", "LinHybrid/UCB"]
+MORE = ["LinGreedy", "LinHybrid[own=constant]/UCB", "LinHybrid[own=all]/UCB"]
+FORGETTING = ["Uniform", "LinFullPost", "LinUCB", "LinDiscounted", "LinDiscounted[discount=0.995]", "LinWindow"]
 CHOICES = {
     "catsup": "label=choice,ignore=id",
     "cracker": "label=choice,ignore=id",
@@ -39,7 +40,7 @@ CHOICES = {
 }
 GROUPS = {
     "items": (
-        LINEAR[:4],
+        LINEAR,
         [
             "items[horizon=2000]",
             "items-quadratic[horizon=2000]",
@@ -58,7 +59,7 @@ GROUPS = {
         ],
     ),
     "actions": (
-        LINEAR[:4],
+        LINEAR,
         [
             "linear/available[probability=0.5]",
             "linear/turnover[every=200]",
@@ -111,7 +112,7 @@ def main() -> None:
     reader.add_argument("--data", default="", help="the folder of the choice tables")
     asked = reader.parse_args()
     if asked.group == "choice":
-        names = LINEAR
+        names = [*LINEAR, *MORE]
         spelled = [f"table[path={asked.data}/{name}.csv.gz,features=all,{how}]" for name, how in CHOICES.items()]
     else:
         names, spelled = GROUPS[asked.group]
