@@ -15,6 +15,8 @@ from showdown.data.action_features import find_stems
 from showdown.data.bandit_table import as_bandit_table
 from showdown.policies import policies
 from showdown.problems import problems, table
+from showdown.protocol.problem import ProblemSpec
+from showdown.recommendation.recommend import candidates
 
 ROWS = 40
 REAL = Path(os.environ.get("SHOWDOWN_TEST_DATA") or Path(__file__).parents[2] / ".." / "shared" / "data") / "choice"
@@ -94,6 +96,14 @@ def test_a_round_has_the_features_of_its_row_and_which_action_is_which(frame):
     assert int(round.features[:, 0].argmin()) == int(round.rewards.argmax())
     with pytest.raises(UsageError, match="cannot use features"):
         policies.get("GP").check_problem(problem.spec(tables))
+
+
+def test_methods_that_use_features_are_recommended_from():
+    chosen = candidates(action_features=True)
+    assert {"LinUCB", "LinHybrid/UCB", "LinFullPost"} < set(chosen)
+    for name in chosen:
+        policies.get(name).check_problem(ProblemSpec(2, 3, 4))
+    assert candidates(["GP"], action_features=True) == ["Uniform", "GP"]  # what is asked for is played, or says why not
 
 
 @pytest.mark.skipif(not REAL.exists(), reason="the choice tables are not here")

@@ -15,6 +15,7 @@ from showdown.analysis.summary import BASELINE
 from showdown.analysis.verdict import Verdict
 from showdown.basics.errors import ShowdownError
 from showdown.bench.store import Store
+from showdown.config import core
 from showdown.machine.resources import cores
 from showdown.policies import policies
 from showdown.policies import policies as known
@@ -32,9 +33,14 @@ USUAL = (
 )
 
 
-def candidates(names: list[str] | None = None) -> list[str]:
+WITH_FEATURES = ("LinUCB", "LinHybrid/UCB")  # where actions have features; see docs/beyond-the-paper.md
+
+
+def candidates(names: list[str] | None = None, action_features: bool = False) -> list[str]:
     """The names to play: Uniform as a reference, then the methods asked for, or the usual ones."""
     chosen = [name for name in USUAL if name in policies] if names is None else names
+    if names is None and action_features:
+        chosen = [*WITH_FEATURES, *(name for name in chosen if core(policies.get(name)).sees_action_features)]
     for name in chosen:
         policies.get(name)  # a wrong name is said before anything is played
     return [BASELINE, *(name for name in dict.fromkeys(chosen) if name != BASELINE)]
@@ -71,7 +77,7 @@ def recommend(
     problem = table(data, label=label, rewards=rewards, **options)
     is_file = isinstance(data, str | os.PathLike)
     name = problem.called
-    names = candidates(policies)
+    names = candidates(policies, action_features=problem.bandit_table().features is not None)
     folder = Path(out)
     processes = available if is_file else 1  # other processes do not have a table that is in memory
     rows = problem.horizon
