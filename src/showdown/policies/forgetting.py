@@ -20,7 +20,7 @@ import jax
 
 from showdown.beliefs.discounted import DiscountedLinear
 from showdown.beliefs.linear import LinearState, StudentLinear
-from showdown.config import at_least, config, integers, log, param, positive, strictly_between
+from showdown.config import at_least, config, integers, linear, log, param, positive, strictly_between
 from showdown.policies.registry import policies
 from showdown.policies.shared.linear_policy import LinearPolicy
 from showdown.policies.wrappers import WarmUp
@@ -37,7 +37,9 @@ class LinearDiscounted(LinearPolicy):
     """The weight of a reward falls with every one that comes after it."""
 
     reference = "Russac et al. 2019, https://arxiv.org/abs/1909.09146"
-    discount: float = param(0.999, "γ: what the weight of the past is multiplied by", strictly_between(0, 1))
+    discount: float = param(
+        0.999, "γ: what the weight of the past is multiplied by", strictly_between(0, 1), linear(0.99, 0.9999)
+    )
     prior_precision: float = param(0.25, "λ: ridge prior, coefficients ~ N(0, σ²I/λ)", positive, log(1e-3, 1e3))
     noise_shape: float = param(6.0, "a0: shape of the prior on the noise variance", positive, log(1e-2, 1e2))
     noise_rate: float = param(6.0, "b0: its rate", positive, log(1e-2, 1e2))
