@@ -54,6 +54,19 @@ def test_what_was_understood_is_printed(showdown, customers):
     assert answer.out.endswith("showdown run --problems 'table[path=customers.csv,label=bought]'\n")
 
 
+def test_features_of_each_action_are_found_and_what_to_add_is_said(showdown, tmp_path):
+    draw = np.random.default_rng(0)
+    columns = {f"price.{name}": draw.uniform(1, 9, ROWS).round(2) for name in ("heinz", "hunts")}
+    frame = pd.DataFrame({**columns, "income": draw.normal(size=ROWS), "choice": ["heinz", "hunts"] * (ROWS // 2)})
+    frame.to_csv(tmp_path / "ketchup.csv", index=False)
+    for options in ((), ("--label", "choice")):
+        assert "\n  --label choice --features price\n" in showdown("inspect", "ketchup.csv", *options).out
+    answer = showdown("inspect", "ketchup.csv", "--label", "choice", "--features", "all", "--payoff", "price")
+    assert ["features", "1", "of", "each", "action"] in [line.split() for line in answer.out.splitlines()]
+    assert "look like features" not in answer.out
+    assert answer.out.endswith("'table[path=ketchup.csv,label=choice,features=all,payoff=price]'\n")
+
+
 def test_what_it_proposes_can_be_run(showdown, customers):
     proposed = showdown("inspect", "customers.csv", "--label", "bought", "--costs", "plus:3", "--json").json["problem"]
     assert proposed == "table[path=customers.csv,label=bought,costs=plus:3]"

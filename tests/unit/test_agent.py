@@ -199,6 +199,12 @@ def test_many_choices_are_those_of_single_ones(rows):
 # What refits see
 
 
+@pytest.mark.parametrize("name", ["LinFullPost", "GP"])
+def test_a_bound_that_would_change_nothing_is_refused(name):
+    with pytest.raises(UsageError, match="would change nothing"):
+        Agent(policies.get(name), context_dim=2, num_actions=2, history=Window(50))
+
+
 @pytest.mark.parametrize(("bound", "first"), [(Window(6), {14}), (Reservoir(6), set(range(15)))])
 def test_a_bounded_history_keeps_its_size_and_survives_a_file(bound, first, tmp_path):
     agent = sums_agent(history=bound)

@@ -168,7 +168,7 @@ def test_a_frozen_policy_acts_on_every_row_by_its_own_context():
     log = Log(contexts, taken, rewards, np.full(rows, 0.1), tuple(map(str, range(actions))))
     policy, key = policies.get("LinFullPost"), named_key(0, "frozen")
     learned = learn(policy, log, key)
-    chances = act_probabilities(policy, key, learned.state, contexts, learned.step, log.allowed, 64)
+    chances = act_probabilities(policy, key, learned.state, log, learned.step, 64)
     assert chances.shape == (rows, actions)
     np.testing.assert_allclose(chances.sum(axis=1), 1)
     assert chances[contexts[:, 0] > 1, 3].min() > 0.8
@@ -345,8 +345,7 @@ def test_available_actions(population):
     assert found.of("uniform", "IPS").value == pytest.approx(log.rewards.mean())
     policy, key = policies.get("Uniform"), named_key(0, "draws")
     for half in np.split(np.arange(ROWS), 2):  # `evaluate` has compiled the draws for half of the rows
-        given = log.contexts[half], np.int32(0), available[half], 64
-        drawn = act_probabilities(policy, key, policy.init(key, log.spec), *given)
+        drawn = act_probabilities(policy, key, policy.init(key, log.spec), log.take(half), np.int32(0), 64)
         assert (drawn[~available[half]] == 0).all()
         assert np.abs(drawn - chances[half]).max() < 0.4  # 6 deviations of 64 draws at worst
     with pytest.raises(UsageError, match="not available"):

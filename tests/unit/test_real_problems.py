@@ -237,7 +237,7 @@ def test_census_one_hot_is_that_of_pandas(at_hand):
     assert tables.codes.dtype == np.uint8
     frame = pandas.read_csv(io.BytesIO(made_up("census")["USCensus1990.data.txt"]))
     expected = pandas.get_dummies(frame.drop(columns=["dOccup", "caseid"]).astype(str)).to_numpy(np.float32)
-    one_hot = problem.features(np.arange(ROWS), jax.device_put(tables))
+    one_hot = problem.raw_contexts(np.arange(ROWS), jax.device_put(tables))
     np.testing.assert_array_equal(np.sort(one_hot, axis=0), np.sort(expected, axis=0))
     np.testing.assert_array_equal(one_hot.sum(axis=1), 3)
     np.testing.assert_array_equal(tables.labels, frame["dOccup"])

@@ -76,7 +76,7 @@ def unpack(kind: type[Agent], path: Path, *, background: bool) -> Agent:
         key=stored.key,
         encoder=stored.encoder,
         background=background,
-        history=stored.bound,
+        history=stored.bound if stored.policy.refit_every else None,  # older versions took a bound that changes nothing
         remember=stored.remember,
     )
     learner, clock, pending, service = agent._learner, agent._decider.clock, agent._pending, stored.service

@@ -17,6 +17,8 @@ from showdown.agent.background import Background, Fitted, Observation
 from showdown.agent.batch_programs import ROOM
 from showdown.agent.replay_buffer import Bound, ReplayBuffer, Rows
 from showdown.agent.step_counter import as_int32
+from showdown.basics.errors import UsageError
+from showdown.config import core
 from showdown.play import block
 from showdown.protocol.policy import Policy, State
 from showdown.protocol.problem import ProblemSpec
@@ -50,6 +52,11 @@ class Learner:
         self.observations = 0
         self.tally = Tally()
         seed = int(np.asarray(jax.random.key_data(key)).astype(np.uint64) @ np.array([1, 1 << 32], np.uint64))
+        if bound is not None and not (policy.refit_every and core(policy).reads_history):
+            raise UsageError(
+                f"{type(core(policy)).__name__} never learns from its history again, so history={bound} would change "
+                "nothing; LinDiscounted and LinWindow forget"
+            )
         self.history = ReplayBuffer(spec.context_dim, bound, seed, keeps=bool(policy.refit_every))
         self._fitted_rows = 0  # of the history, at the last refit that was not refused
         self._ready: set[int] = set()  # capacities that the refit is compiled for; empty until `warm`

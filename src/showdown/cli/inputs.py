@@ -49,6 +49,8 @@ Costs = Annotated[str, typer.Option(help="Or what a mistake costs, by class: spa
 Ignore = Annotated[str, typer.Option(help="Columns to leave out: a+b.")]
 Categorical = Annotated[str, typer.Option(help="Columns of numbers that are categories: a+b.")]
 Keep = Annotated[str, typer.Option(help="Columns to keep though they look like row names, or part of a log: a+b.")]
+Features = Annotated[str, typer.Option(help="Features of each action, price.NAME by stem: price+display, or all.")]
+Payoff = Annotated[str, typer.Option(help="What the right action of a row pays instead of 1, by stem: margin.")]
 Delimiter = Annotated[str, typer.Option(help="comma, semicolon, tab, pipe or space; default: found out.")]
 Header = Annotated[str, typer.Option(help="yes or no: whether text begins with column names.")]
 

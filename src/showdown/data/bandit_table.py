@@ -1,8 +1,9 @@
 """A table as a bandit problem: which columns are the context, which give the reward, and what was done to each.
 
-Two forms: a label column (one action per class; the right one pays 1, or what a reward matrix or the costs of mistakes
-say), or one reward column per action (all rewards of every row are known; the rest is context). Shared by the problem
-and by `showdown inspect`, so that what is printed is what is played.
+Two forms: a label column (one action per class; the right one pays 1, or what a reward matrix, the costs of mistakes
+or a payoff in every row say), or one reward column per action (all rewards of every row are known; the rest is
+context). In both, columns may hold features of each action (`action_features`). Shared by the problem and by
+`showdown inspect`, so that what is printed is what is played.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ import numpy as np
 import pandas as pd
 
 from showdown.basics.errors import UsageError
+from showdown.data.action_features import ActionFeatures, features_of, named_stems
 from showdown.data.choose_columns import find_column, find_columns
 from showdown.data.column_rules import Rule
 from showdown.data.encode_column import Column, Encoded, encode
-from showdown.data.payoffs import classes_of, in_float32, payoffs_of, rewards_of
+from showdown.data.payoffs import classes_of, in_float32, payoffs_by_row, payoffs_of, rewards_of
 from showdown.data.table_warnings import warnings_of
 
 
@@ -36,6 +38,7 @@ class BanditTable:
     rules: tuple[Rule, ...]  # how each context column was encoded, in the order of `context_names`
     rows_left_out: int  # because their label is missing
     warnings: tuple[str, ...] = ()  # sentences on what is likely to mislead
+    features: ActionFeatures | None = None  # of each action in every row; None: actions have none
 
     @property
     def rows(self) -> int:
@@ -49,7 +52,8 @@ class BanditTable:
     def digest(self) -> str:
         """What the numbers of a simulation depend on: equal for equal contents, wherever and however they are kept."""
         digest = hashlib.sha256()
-        for array in (self.contexts, self.labels, self.payoffs):
+        features = () if self.features is None else (self.features.values,)
+        for array in (self.contexts, self.labels, self.payoffs, *features):
             digest.update(f"{array.dtype.str}{array.shape}".encode())
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()[:20]
@@ -77,14 +81,11 @@ def as_bandit_table(
     ignore: str = "",
     categorical: str = "",
     keep: str = "",
+    features: str = "",
+    payoff: str = "",
 ) -> BanditTable:
     """Make a problem of a table, or say in one sentence why it makes none. With neither form named, only context."""
-    if label and rewards:
-        raise UsageError("name a label column or reward columns, not both")
-    if (reward_matrix is not None or costs) and not label:
-        raise UsageError("a reward matrix or costs go with a label column; name it with label=COLUMN")
-    if reward_matrix is not None and costs:
-        raise UsageError("give a reward matrix or costs, not both")
+    _check_request(label, rewards, reward_matrix is not None, costs, features, payoff)
     names = [str(name) for name in frame.columns]
     ignored, forced, kept = (set(find_columns(text, names)) for text in (ignore, categorical, keep))
     if label:
@@ -94,6 +95,15 @@ def as_bandit_table(
     else:
         found = _Rewards(frame, np.zeros(len(frame), np.int32), np.zeros((0, 0), np.float32), (), {}, {}, 0)
     roles = {**{name: Column(name, "dropped", 0, 0, "ignored, as asked") for name in ignored}, **found.columns}
+    free = [name for name in names if name not in roles]
+    if payoff:
+        found, paid = _paid_by_row(found, payoff, names)
+        roles |= {name: Column(name, "reward", 0, 0, "what the action pays where it is right") for name in paid}
+    of_actions = None
+    if features:
+        stems = named_stems(features, free, found.actions)
+        of_actions = features_of(found.frame, stems, found.actions, forced)
+        roles |= of_actions.columns
     encoded = [
         Encoded(roles[name])
         if name in roles
@@ -101,6 +111,8 @@ def as_bandit_table(
         for name in names
     ]
     blocks = [item.values for item in encoded if item.values is not None]
+    if not blocks and of_actions is not None:
+        blocks = [np.ones((len(found.frame), 1), np.float32)]  # actions differ by their features alone
     if not blocks:
         raise UsageError(f"no column is left to be the context: {_why_none(item.column for item in encoded)}")
     rules = tuple(item.rule for item in encoded if item.rule is not None)
@@ -115,7 +127,22 @@ def as_bandit_table(
         rules=rules,
         rows_left_out=found.rows_left_out,
         warnings=_warnings(found, rules),
+        features=of_actions,
     )
+
+
+def _check_request(label: str, rewards: str, matrix: bool, costs: str, features: str, payoff: str) -> None:
+    """Raise UsageError for options that do not go together."""
+    if label and rewards:
+        raise UsageError("name a label column or reward columns, not both")
+    if (matrix or costs) and not label:
+        raise UsageError("a reward matrix or costs go with a label column; name it with label=COLUMN")
+    if matrix and costs:
+        raise UsageError("give a reward matrix or costs, not both")
+    if (features or payoff) and not label and not rewards:
+        raise UsageError("features and payoffs belong to actions: name the column of the choice with label=COLUMN")
+    if payoff and (not label or matrix or costs):
+        raise UsageError("a payoff goes with a label column alone: the right action of a row then pays it")
 
 
 def _from_label(frame: pd.DataFrame, label: str, matrix: pd.DataFrame | None, costs: str) -> _Rewards:
@@ -134,6 +161,13 @@ def _from_label(frame: pd.DataFrame, label: str, matrix: pd.DataFrame | None, co
         columns={label: Column(label, "label", 0, rows_left_out)},
         rows_left_out=rows_left_out,
     )
+
+
+def _paid_by_row(found: _Rewards, payoff: str, names: list[str]) -> tuple[_Rewards, tuple[str, ...]]:
+    """Rewards by row and action, what `payoff` says of the action where it is right and else 0; and its columns."""
+    columns = next(iter(named_stems(payoff, names, found.actions).values()))
+    payoffs = payoffs_by_row(found.frame, columns, found.labels)
+    return found._replace(labels=np.arange(len(payoffs), dtype=np.int32), payoffs=payoffs), columns
 
 
 def _from_rewards(frame: pd.DataFrame, actions: list[str], asked: str) -> _Rewards:

@@ -74,7 +74,7 @@ def possible_labels(frame: pd.DataFrame) -> dict[str, int]:
 
 MOST_ACTIONS = 1000
 
-_ACTIONS = ("action", "arm", "decision", "variant", "treatment", "choice", "recommendation", "a")
+_ACTIONS = ("action", "arm", "decision", "variant", "treatment", "choice", "recommendation", "a", "item")
 _REWARDS = ("reward", "payoff", "click", "clicked", "conversion", "converted", "outcome", "r")
 _PROPENSITIES = ("propensity", "pscore", "prob", "probability", "p")
 

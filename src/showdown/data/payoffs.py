@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -80,6 +81,15 @@ def payoffs_of(classes: list[str], matrix: pd.DataFrame | None, costs: str) -> t
         row = classes.index(name)
         payoffs[row, np.arange(len(classes)) != row] = -cost
     return in_float32(payoffs), tuple(classes)
+
+
+def payoffs_by_row(frame: pd.DataFrame, columns: Sequence[str], labels: np.ndarray) -> np.ndarray:
+    """What each action pays in each row, (rows, num_actions): the right one what its column says, the others 0."""
+    paid = np.zeros((len(frame), len(columns)))
+    for action, name in enumerate(columns):
+        right = labels == action
+        paid[right, action] = rewards_of(frame[name][right], "a right action needs its payoff")
+    return in_float32(paid)
 
 
 def _parse_costs(text: str) -> dict[str, float]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from showdown.basics.errors import DivergedError, UsageError
 from showdown.logged.checks import FEW, HOPELESS, log_messages, replay_messages, weight_messages
 from showdown.logged.estimators import (
-    RewardModel,
     direct_method,
     doubly_robust,
     effective_rows,
@@ -21,6 +21,7 @@ from showdown.logged.estimators import (
 )
 from showdown.logged.live_through import learn, replay_value
 from showdown.logged.log import Log
+from showdown.logged.own_model import predicted_by
 from showdown.logged.read_log import read_log
 from showdown.logged.report import Evaluation, Row
 from showdown.logged.targets import Target, act_probabilities, default_names, targets_of
@@ -31,13 +32,22 @@ DRAWS = 64  # of a frozen policy's action at each row; more make its estimates v
 
 
 def evaluate(
-    policy: Any = None, log: Any = None, *, level: float = 0.95, seed: int = 0, draws: int = DRAWS, **columns: Any
+    policy: Any = None,
+    log: Any = None,
+    *,
+    level: float = 0.95,
+    seed: int = 0,
+    draws: int = DRAWS,
+    reward_model: Any = None,
+    **columns: Any,
 ) -> Evaluation:
     """The value of one policy or several on a log.
 
     `policy` is a name (a preset, `uniform`, `always ACTION`), a policy, an array of probabilities (rows, num_actions),
     a function of contexts that gives one, or a list or mapping of these. `log` is a `Log`, or a file, a DataFrame or
     arrays; `columns` then say what is what, as in `read_log`: action, reward, propensity, time, available, ignore.
+    `reward_model` is a regressor of scikit-learn's kind (`fit`, `predict`) for the direct method and doubly robust,
+    instead of a ridge regression per action; see `own_model.py`.
 
     A learning policy gets two kinds of value: `learning`, what it earns while it learns from nothing (replay), and
     `frozen`, what it earns after training on one half of the log, estimated on the other.
@@ -54,11 +64,11 @@ def evaluate(
     messages, rows, model = log_messages(log), [], None
     for target in targets:
         if target.probabilities is not None:
-            model = model or fit_rewards(log, seed)
+            model = model or _modelled(log, reward_model, seed)
             found, said = _fixed(target.name, "fixed", log, target.probabilities, model, level, seed)
         else:
             assert target.policy is not None
-            found, said = _learning(target, target.policy, log, level, seed, draws)
+            found, said = _learning(target, target.policy, log, level, seed, draws, reward_model)
         rows += found
         messages += said
     spread = None if log.propensities is None else (float(log.propensities.min()), float(log.propensities.max()))
@@ -74,8 +84,22 @@ def evaluate(
     )
 
 
+class _Model(NamedTuple):
+    """What rewards are predicted with."""
+
+    predicted: np.ndarray  # (rows, num_actions)
+    contributions: Callable[[np.ndarray], np.ndarray | float]  # see `direct_method`
+
+
+def _modelled(log: Log, reward_model: Any, seed: int) -> _Model:
+    if reward_model is not None:
+        return _Model(predicted_by(reward_model, log, seed), lambda target: 0.0)
+    own = fit_rewards(log, seed)
+    return _Model(own.predicted, own.contributions)
+
+
 def _fixed(
-    name: str, kind: str, log: Log, target: np.ndarray, model: RewardModel, level: float, seed: int
+    name: str, kind: str, log: Log, target: np.ndarray, model: _Model, level: float, seed: int
 ) -> tuple[list[Row], list[str]]:
     """A policy given by probabilities: everything but replay."""
     direct = direct_method(target, model.predicted, fitted=model.contributions(target), level=level)
@@ -97,7 +121,7 @@ def _fixed(
 
 
 def _learning(
-    target: Target, policy: Policy, log: Log, level: float, seed: int, draws: int
+    target: Target, policy: Policy, log: Log, level: float, seed: int, draws: int, reward_model: Any
 ) -> tuple[list[Row], list[str]]:
     """A policy that learns: replay of the whole log, then trained on one half and evaluated on the other."""
     name, key = target.name, named_key(seed, "log", target.name)
@@ -111,8 +135,8 @@ def _learning(
     except DivergedError as error:
         return [], [f"{name}: {error}."]
     draw = role_key(key, "draws")
-    chances = act_probabilities(policy, draw, trained.state, rest.contexts, trained.step, rest.allowed, draws)
-    found, said = _fixed(name, "frozen", rest, chances, fit_rewards(rest, seed), level, seed)
+    chances = act_probabilities(policy, draw, trained.state, rest, trained.step, draws)
+    found, said = _fixed(name, "frozen", rest, chances, _modelled(rest, reward_model, seed), level, seed)
     return [*rows, *found], [*messages, *said]
 
 

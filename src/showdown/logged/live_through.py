@@ -12,7 +12,7 @@ et al. 2014); the interval is Student's, from the spread of these values.
 from __future__ import annotations
 
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -41,6 +41,23 @@ class _Rows(NamedTuple):
     actions: jax.Array | np.ndarray  # (rows,)
     rewards: jax.Array | np.ndarray  # (rows,)
     allowed: jax.Array | np.ndarray | None  # (rows, num_actions)
+    items: jax.Array | np.ndarray | None  # (num_actions, dims) features of actions that never change
+    offered: jax.Array | np.ndarray | None  # (rows, num_actions, dims) those of each decision
+
+    def spec(self, num_actions: int) -> ProblemSpec:
+        dims = [array.shape[-1] for array in (self.items, self.offered) if array is not None]
+        return ProblemSpec(self.contexts.shape[1], num_actions, sum(dims))
+
+    def features(self, row: jax.Array) -> jax.Array | None:
+        """Of all actions in one row, (num_actions, action_dim); None where actions have none."""
+        return features_at(self.items, self.offered, row)
+
+
+def features_at(items: Any, offered: Any, row: jax.Array) -> jax.Array | None:
+    """The features of all actions in one row, (num_actions, action_dim); None where actions have none."""
+    parts = [] if items is None else [jnp.asarray(items)]
+    parts += [] if offered is None else [jnp.asarray(offered)[row]]
+    return jnp.concatenate(parts, axis=-1) if parts else None
 
 
 def replay(
@@ -52,6 +69,7 @@ def replay(
     in what order; the default is the log's own. The answer is in the order of play.
     """
     policy.check()
+    policy.check_problem(log.spec)
     if orders is None:
         orders = np.broadcast_to(np.arange(log.rows), (len(keys), log.rows))
     one = partial(_scan, num_actions=log.num_actions, chooses=True)
@@ -68,6 +86,7 @@ def replay(
 def learn(policy: Policy, log: Log, key: jax.Array) -> Learned:
     """Take in every row of the log, whatever the policy would have done."""
     policy.check()
+    policy.check_problem(log.spec)
     order = np.arange(log.rows, dtype=np.int32)
     everything = np.ones(log.rows, bool)
     state, _, finite = _scan(policy, _rows_of(log), everything, key, order, num_actions=log.num_actions, chooses=False)
@@ -76,7 +95,7 @@ def learn(policy: Policy, log: Log, key: jax.Array) -> Learned:
 
 
 def _rows_of(log: Log) -> _Rows:
-    return _Rows(log.contexts, log.actions, log.rewards.astype(np.float32), log.available)
+    return _Rows(log.contexts, log.actions, log.rewards.astype(np.float32), log.available, log.items, log.offered)
 
 
 def _check_finite(policy: Policy, finite: object) -> None:
@@ -106,11 +125,14 @@ def _scan(
     """The state after the log, which rows were learned from, and whether the state is finite."""
     keys = RoleKeys.of(key)
     contexts, actions, rewards = (jnp.asarray(array) for array in rows[:3])
-    spec = ProblemSpec(contexts.shape[1], num_actions)
+    spec = rows.spec(num_actions)
+
+    def situation(row: jax.Array, count: jax.Array, allowed: jax.Array | None = None) -> Situation:
+        return Situation(contexts[row], count, spec, allowed, rows.features(row))
 
     def take_in(carried: tuple[State, jax.Array, jax.Array], row: jax.Array) -> tuple[State, jax.Array, jax.Array]:
         state, count, kept = carried
-        state = block.update(policy, keys, state, Situation(contexts[row], count, spec), actions[row], rewards[row])
+        state = block.update(policy, keys, state, situation(row, count), actions[row], rewards[row])
         count = count + 1
         if policy.refit_every:
             kept = kept.at[count - 1].set(row)
@@ -118,7 +140,11 @@ def _scan(
         return state, count, kept
 
     def refit(state: State, count: jax.Array, kept: jax.Array) -> State:
-        history = History(spec, count, actions[kept], rewards[kept], lambda steps: contexts[kept[steps]])
+        def features_of_played(steps: jax.Array) -> jax.Array:
+            return jax.vmap(lambda row: rows.features(row)[actions[row]])(kept[steps])  # type: ignore[index]
+
+        features_at = features_of_played if spec.action_dim else None
+        history = History(spec, count, actions[kept], rewards[kept], lambda steps: contexts[kept[steps]], features_at)
         return block.refit(policy, keys, state, history)
 
     def one_row(carried: tuple[State, jax.Array, jax.Array], place: jax.Array) -> tuple[tuple, jax.Array]:
@@ -129,7 +155,7 @@ def _scan(
         # the draw belongs to the row and the step to what was learned: a rejected row must not repeat its draw
         draw = jax.random.fold_in(keys.act, place)
         allowed = None if rows.allowed is None else jnp.asarray(rows.allowed)[row]
-        chosen = policy.act(draw, state, Situation(contexts[row], count, spec, allowed))
+        chosen = policy.act(draw, state, situation(row, count, allowed))
         agree = (chosen == actions[row]) & jnp.asarray(usable)[row]
         return jax.lax.cond(agree, take_in, lambda carried, _: carried, carried, row), agree
 

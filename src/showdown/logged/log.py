@@ -27,10 +27,12 @@ class Log:
     timed: bool = False  # whether the order of the rows is known to be that of time
     encoder: Encoder | None = None  # how a row became a context, to start an agent from the log
     rows_left_out: int = 0  # because their action is missing
+    items: np.ndarray | None = None  # (num_actions, dims) float32, features of each action that never change
+    offered: np.ndarray | None = None  # (rows, num_actions, dims) float32, those of each decision
 
     def __post_init__(self) -> None:
         rows = len(self.actions)
-        for name in ("contexts", "rewards", "propensities", "available"):
+        for name in ("contexts", "rewards", "propensities", "available", "offered"):
             array = getattr(self, name)
             if array is not None and len(array) != rows:
                 raise UsageError(f"the log has {rows} actions and {len(array)} {name}")
@@ -56,7 +58,14 @@ class Log:
 
     @property
     def spec(self) -> ProblemSpec:
-        return ProblemSpec(self.contexts.shape[1], self.num_actions)
+        dims = [array.shape[-1] for array in (self.items, self.offered) if array is not None]
+        return ProblemSpec(self.contexts.shape[1], self.num_actions, sum(dims))
+
+    def features_of(self, rows: np.ndarray, actions: np.ndarray) -> np.ndarray | None:
+        """The features of these actions in these rows, (size, action_dim); None where actions have none."""
+        items = [] if self.items is None else [self.items[actions]]
+        offered = [] if self.offered is None else [self.offered[rows, actions]]
+        return np.concatenate([*items, *offered], axis=1) if items or offered else None
 
     @property
     def allowed(self) -> np.ndarray:
@@ -76,6 +85,7 @@ class Log:
             rewards=self.rewards[rows],
             propensities=taken(self.propensities),
             available=taken(self.available),
+            offered=taken(self.offered),
         )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from showdown.basics.errors import UsageError
+from showdown.data.action_features import named_stems
 from showdown.data.bandit_table import as_bandit_table
 from showdown.data.choose_columns import find_column, find_columns, likely_columns
 from showdown.data.column_values import as_dates, as_numbers, categories
@@ -19,6 +20,7 @@ from showdown.data.encoder import Encoder
 from showdown.data.in_memory import as_frame
 from showdown.data.payoffs import logged_in_float32, rewards_of
 from showdown.data.read_table import read_table
+from showdown.logged.action_features import offered_features, read_items
 from showdown.logged.log import Log
 
 FEWEST = 10  # rows
@@ -35,6 +37,9 @@ def read_log(
     ignore: str = "",
     categorical: str = "",
     keep: str = "",
+    items: Any = None,
+    features: str = "",
+    where: str = "",
     delimiter: DelimiterName = "auto",
     header: Header = "auto",
 ) -> Log:
@@ -43,8 +48,13 @@ def read_log(
     `action` and `reward` name the columns of what was done and what it paid, `propensity` that of the probability with
     which it was done, `time` one to sort by. `available` names a column of lists of actions (`a|b|c`), or a 0/1 column
     for each action, such as `available_*`. Without `action` and `reward`, likely names are looked for.
+
+    `items` is a table with features of each action, `features` names columns of the log that hold some of each action
+    (see `action_features.py`), and `where` leaves the rows out that are not so: `position=1`.
     """
     frame = read_table(data, delimiter, header).table if isinstance(data, str | os.PathLike) else as_frame(data)
+    if where:
+        frame = _matching(frame, where)
     roles = _roles(frame, action, reward, propensity, time, available)
     if time:
         frame = frame.iloc[np.argsort(_times(frame[roles.time]), kind="stable")]
@@ -54,7 +64,26 @@ def read_log(
     if logged.sum() < FEWEST:
         raise UsageError(f"the log has {logged.sum()} decisions, and nothing can be said from fewer than {FEWEST}")
     options = {"ignore": ignore, "categorical": categorical, "keep": keep}
-    return _assembled(frame[logged].reset_index(drop=True), roles, int((~logged).sum()), options)
+    of_actions = _Features(items, features)
+    return _assembled(frame[logged].reset_index(drop=True), roles, int((~logged).sum()), options, of_actions)
+
+
+class _Features(NamedTuple):
+    """Where features of actions come from."""
+
+    items: Any  # a table; None: there is none
+    stems: str
+
+
+def _matching(frame: pd.DataFrame, where: str) -> pd.DataFrame:
+    name, equals, value = where.partition("=")
+    if not equals:
+        raise UsageError(f"where is written COLUMN=VALUE, not {where!r}")
+    column = find_column(name.strip(), [str(name) for name in frame.columns])
+    codes, texts = categories(frame[column])
+    if value.strip() not in texts:
+        raise UsageError(f"no row has {value.strip()!r} in {column!r}; there are {', '.join(texts[:20])}")
+    return frame[codes == texts.index(value.strip())].drop(columns=column).reset_index(drop=True)
 
 
 class _Roles(NamedTuple):
@@ -88,9 +117,21 @@ def _roles(frame: pd.DataFrame, action: str, reward: str, propensity: str, time:
     return roles
 
 
-def _assembled(frame: pd.DataFrame, roles: _Roles, left_out: int, options: dict[str, str]) -> Log:
+def _assembled(
+    frame: pd.DataFrame, roles: _Roles, left_out: int, options: dict[str, str], of_actions: _Features
+) -> Log:
     codes, logged = categories(frame[roles.action])
     allowed, names = available_actions(frame, roles.available, logged)
+    items = offered = None
+    if of_actions.items is not None:
+        if allowed is not None:
+            raise UsageError("items and available actions cannot both say which actions there are: leave one out")
+        items, names = read_items(of_actions.items, roles.action, logged)
+    if of_actions.stems:
+        free = [str(name) for name in frame.columns if name not in roles.columns]
+        stems = named_stems(of_actions.stems, free, names)
+        offered = offered_features(frame, stems, names)
+        frame = frame.drop(columns=[name for columns in stems.values() for name in columns])
     if len(logged) == len(frame) > 2:
         raise UsageError(f"the column {roles.action!r} has another value in every row: it cannot be the action")
     contexts, encoder = _contexts(frame, codes, roles, options)
@@ -105,6 +146,8 @@ def _assembled(frame: pd.DataFrame, roles: _Roles, left_out: int, options: dict[
         timed=bool(roles.time),
         encoder=encoder and replace(encoder, action_names=tuple(names)),
         rows_left_out=left_out,
+        items=items,
+        offered=offered,
     )
 
 

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from showdown.basics.errors import UsageError
+from showdown.logged.live_through import features_at
 from showdown.logged.log import Log
 from showdown.play.propensity import at_once
 from showdown.policies import policies
@@ -93,24 +94,16 @@ def _checked(probabilities: np.ndarray, log: Log) -> np.ndarray:
     return probabilities
 
 
-def act_probabilities(
-    policy: Policy,
-    key: jax.Array,
-    state: State,
-    contexts: np.ndarray,
-    step: np.int32,
-    allowed: np.ndarray,
-    draws: int,
-) -> np.ndarray:
-    """The share of `draws` draws in which the policy takes each action, (rows, num_actions), as `allowed` is.
+def act_probabilities(policy: Policy, key: jax.Array, state: State, log: Log, step: np.int32, draws: int) -> np.ndarray:
+    """The share of `draws` draws in which the policy takes each action in each row of the log, (rows, num_actions).
 
     Where not all are available it decides as an online agent would.
     """
-    rows, num_actions = allowed.shape
-    masks = None if allowed.all() else allowed
-    actions = np.asarray(_drawn(policy, key, state, contexts, step, masks, draws=draws, num_actions=num_actions))
-    places = np.arange(rows)[:, None] * num_actions + actions
-    return np.bincount(places.ravel(), minlength=rows * num_actions).reshape(rows, num_actions) / draws
+    masks = None if log.allowed.all() else log.allowed
+    seen = log.contexts, masks, log.items, log.offered
+    actions = np.asarray(_drawn(policy, key, state, step, *seen, draws=draws, num_actions=log.num_actions))
+    places = np.arange(log.rows)[:, None] * log.num_actions + actions
+    return np.bincount(places.ravel(), minlength=log.rows * log.num_actions).reshape(log.rows, -1) / draws
 
 
 @partial(jax.jit, static_argnames=("draws", "num_actions"))
@@ -118,9 +111,11 @@ def _drawn(
     policy: Policy,
     key: jax.Array,
     state: State,
-    contexts: jax.Array,
     step: jax.Array,
+    contexts: jax.Array,
     masks: jax.Array | None,
+    items: jax.Array | None,
+    offered: jax.Array | None,
     *,
     draws: int,
     num_actions: int,
@@ -130,9 +125,10 @@ def _drawn(
     def one_row(inputs: tuple[jax.Array, jax.Array, jax.Array | None]) -> jax.Array:
         row, context, mask = inputs
         keys = jax.random.split(jax.random.fold_in(key, row), draws)
-        situation = Situation(context, step, spec, mask)
+        situation = Situation(context, step, spec, mask, features_at(items, offered, row))
         return jax.vmap(lambda each: policy.act(each, state, situation))(keys)
 
-    spec = ProblemSpec(contexts.shape[1], num_actions)
+    dims = [array.shape[-1] for array in (items, offered) if array is not None]
+    spec = ProblemSpec(contexts.shape[1], num_actions, sum(dims))
     rows = jnp.arange(contexts.shape[0], dtype=jnp.int32)
     return jax.lax.map(one_row, (rows, contexts, masks), batch_size=at_once(draws * num_actions))

@@ -70,6 +70,7 @@ class ProcessState(NamedTuple):
 
 @config
 class GaussianProcess(ProcessPolicy):
+    reads_history = False  # it keeps observations of its own
     max_points: int = param(1000, "observations kept: the first ones", at_least(1), integers(100, 2000), small=16)
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> ProcessState:

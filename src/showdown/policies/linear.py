@@ -19,64 +19,20 @@ Cost per step O(num_actions·dim²), memory 2·num_actions·dim² floats per tri
 
 from __future__ import annotations
 
-from abc import abstractmethod
-
 import jax
 
-from showdown.beliefs.belief import Values
-from showdown.beliefs.features import PlainContexts
-from showdown.beliefs.linear import Covariance, ExactLinear, GaussianLinear, LinearState, StudentLinear
+from showdown.beliefs.linear import Covariance, GaussianLinear, LinearState, StudentLinear
 from showdown.config import config, log, param, positive
-from showdown.policies.registry import PAPER, policies
+from showdown.policies.registry import policies
 from showdown.policies.rules import IDS, UCB, SampledIDS, SquareCB
-from showdown.policies.shared.value_thompson import ValueThompson
+from showdown.policies.shared.linear_policy import LinearPolicy
 from showdown.policies.wrappers import Duel, EpsilonGreedy, WarmUp
-from showdown.posteriors.rounding import ROUNDING
 from showdown.protocol.policy import Greedy, Policy
-from showdown.protocol.problem import ProblemSpec
 from showdown.protocol.situation import Situation
-from showdown.protocol.work import Work, linear_work
-
-
-class _Linear(ValueThompson):
-    """A linear belief about the context and a constant; its fields are the belief's, as the paper's rows name them."""
-
-    reference = PAPER
-    sees_action_features = True  # one set of coefficients for [context, features, 1] then serves all actions
-    intercept: bool
-
-    @property
-    @abstractmethod
-    def belief(self) -> ExactLinear:
-        """The belief that these fields describe."""
-
-    def design(self, inputs: jax.Array) -> jax.Array:
-        return PlainContexts(intercept=self.intercept).design(None, inputs)
-
-    def init(self, key: jax.Array, spec: ProblemSpec) -> LinearState:
-        return self.belief.init(spec.num_outputs, spec.input_dim + self.intercept)
-
-    def scores(self, key: jax.Array, state: LinearState, situation: Situation) -> jax.Array:
-        return self.belief.draw(key, state, self.design(situation.inputs))
-
-    def values(self, state: LinearState, situation: Situation) -> Values:
-        return self.belief.values(state, self.design(situation.inputs))
-
-    def update(
-        self, key: jax.Array, state: LinearState, situation: Situation, action: jax.Array, reward: jax.Array
-    ) -> LinearState:
-        design = self.design(situation.inputs_of(action))
-        return self.belief.observe(state, design, situation.spec.owner(action), reward)[0]
-
-    def diagnostics(self, state: LinearState) -> dict[str, jax.Array]:
-        return {ROUNDING: self.belief.rounding(state)}
-
-    def work(self, spec: ProblemSpec, horizon: int) -> Work:
-        return linear_work(spec, horizon)
 
 
 @config
-class LinearKnownNoise(_Linear):
+class LinearKnownNoise(LinearPolicy):
     """The noise variance is assumed; the value of an action is Gaussian."""
 
     covariance: Covariance = param("full", "what is sampled from: Σ, diag(Σ) or 1/diag(Σ⁻¹)")
@@ -102,7 +58,7 @@ class LinearGreedy(LinearKnownNoise, Greedy):
 
 
 @config
-class LinearUnknownNoise(_Linear):
+class LinearUnknownNoise(LinearPolicy):
     """The noise variance has an inverse-gamma belief per action; the value of an action is Student-t."""
 
     covariance: Covariance = param("full", "what is sampled from: σ²Σ, σ²diag(Σ) or σ²/diag(Σ⁻¹)")

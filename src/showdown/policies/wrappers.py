@@ -66,9 +66,15 @@ class Wrapper(Policy):
         return self.inner.warm_up_steps(spec)
 
 
+MOST_IN_TURN = 20  # actions with features that a warm-up plays: what is learned of some holds for all
+
+
 @config
 class WarmUp(Wrapper):
-    """Play every action `pulls` times in turn, whatever the context, then hand over; `inner` learns from the start."""
+    """Play every action `pulls` times in turn, whatever the context, then hand over; `inner` learns from the start.
+
+    Where actions have features, it is over after as many steps as 20 actions take.
+    """
 
     inner: Policy = param(required, "the policy that plays afterwards")
     pulls: int = param(3, "s: pulls of each action before the policy decides", non_negative, integers(0, 10))
@@ -86,10 +92,13 @@ class WarmUp(Wrapper):
         return jnp.where(self._has_turn(situation), turn, inner)
 
     def warm_up_steps(self, spec: ProblemSpec) -> int:
-        return max(self.pulls * spec.num_actions, self.inner.warm_up_steps(spec))
+        return max(self._turns(spec), self.inner.warm_up_steps(spec))
+
+    def _turns(self, spec: ProblemSpec) -> int:
+        return self.pulls * (min(spec.num_actions, MOST_IN_TURN) if spec.action_dim else spec.num_actions)
 
     def _has_turn(self, situation: Situation) -> jax.Array:
-        in_turn = situation.step < self.pulls * situation.num_actions
+        in_turn = situation.step < self._turns(situation.spec)
         if situation.available is None:
             return in_turn
         return in_turn & situation.available[situation.step % situation.num_actions]

@@ -82,7 +82,7 @@ class Census(LabelledRows):
         check_horizon(self.horizon, tables.labels.shape[0])
         return ProblemSpec(tables.attributes.shape[0], NUM_ACTIONS)
 
-    def features(self, rows: jax.Array, tables: CensusTables) -> jax.Array:
+    def raw_contexts(self, rows: jax.Array, tables: CensusTables) -> jax.Array:
         return (tables.codes[rows][..., tables.attributes] == tables.values).astype(jnp.float32)
 
 

@@ -9,7 +9,8 @@ Features are uniform on the unit sphere, drawn anew for every step and item; a t
     network     a random network of one hidden layer of 50 units
 
 and every reward has normal noise. No item comes back, so a policy that tells actions apart by their numbers learns
-nothing. The context is a constant.
+nothing. The context is a constant. `items-fixed` is the other extreme: a trial draws 1,000 items of 100 features once,
+offers all of them at every step, and pays by a network; to try each of them takes 1,000 steps.
 
 Reference: quadratic and cosine are those of Zhou, Li, Gu, "Neural Contextual Bandits with UCB-based Exploration", ICML
 2020, with d = 20 and k = 4; `items-cosine` has less noise (σ = 0.1), as its rewards are at most 1. Linear is the
@@ -85,7 +86,35 @@ class Items(Problem):
         return {"linear": along, "quadratic": 10 * along**2, "cosine": jnp.cos(3 * along)}[self.reward]
 
 
+class FixedItemsEpisode(NamedTuple):
+    rewards: ItemsEpisode
+    items: jax.Array  # (num_items, action_dim) the same at every step
+
+
+@config
+class FixedItems(Items):
+    """The same items at every step; a trial draws them."""
+
+    reward: Literal["linear", "quadratic", "cosine", "network"] = param("network", "what an item pays on average")
+    num_items: int = param(1000, "k: items that are offered at each step", at_least(2))
+    action_dim: int = param(100, "d: features of an item", at_least(1))
+    noise: float = param(0.1, "σ: standard deviation of every reward", non_negative)
+
+    def begin(self, key: jax.Array, tables: Tables) -> FixedItemsEpisode:
+        episode = super().begin(key, tables)
+        return FixedItemsEpisode(episode, super().action_features(jnp.int32(0), episode, tables))
+
+    def action_features(self, step: jax.Array, episode: FixedItemsEpisode, tables: Tables) -> jax.Array:
+        return episode.items
+
+    def round(self, step: jax.Array, episode: FixedItemsEpisode, tables: Tables) -> Round:
+        means = self.means(episode.items, episode.rewards)
+        noise = jax.random.normal(jax.random.fold_in(episode.rewards.noise_key, step), (self.num_items,))
+        return Round(jnp.ones(1), means + self.noise * noise, means, features=episode.items)
+
+
 problems.add("items", Items())
 problems.add("items-quadratic", Items(reward="quadratic"), base="items")
 problems.add("items-cosine", Items(reward="cosine", noise=0.1), base="items")
 problems.add("items-network", Items(reward="network"), base="items")
+problems.add("items-fixed", FixedItems(), base="items")

@@ -27,10 +27,6 @@ class Late(ProblemWrapper):
         if self.inner.feedback != AT_ONCE:
             raise UsageError("a problem whose rewards come late cannot be made late again: name one delay")
 
-    @property
-    def randomness(self) -> Problem:
-        return self.inner.randomness
-
 
 problems.add_wrapper(
     "delay", lambda inner: Late(inner=inner, feedback=Delay()), "each reward comes `steps` decisions later (100)"

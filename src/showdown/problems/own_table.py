@@ -3,7 +3,8 @@
 A trial is a random order of the rows, and contexts are standardised on the rows of the trial, as in the paper's
 classification problems. With a label there is one action per class: the right one pays 1, a wrong one 0, unless a
 reward matrix or the costs of mistakes say otherwise. With reward columns there is one action per column, paid as it
-is. What is done with each column is described in `showdown.data.encode_column` and printed by `showdown inspect FILE`.
+is. Columns may hold features of each action (`showdown.data.action_features`). What is done with each column is
+described in `showdown.data.encode_column` and printed by `showdown inspect FILE`.
 
 A table is known by the digest of what was understood of it (contexts, classes, rewards), so neither the spelling of a
 path nor the format of a file changes the numbers, and any change of content does.
@@ -30,7 +31,7 @@ if TYPE_CHECKING:  # pandas is loaded only when a table is read
 
     from showdown.data.bandit_table import BanditTable
 
-_OPTIONS = ("label", "rewards", "costs", "ignore", "categorical", "keep")  # of `as_bandit_table`
+_OPTIONS = ("label", "rewards", "costs", "ignore", "categorical", "keep", "features", "payoff")  # of `as_bandit_table`
 
 _in_memory: dict[str, BanditTable] = {}  # digest → a table that was given in this process, not read from a file
 
@@ -48,6 +49,8 @@ class Table(LabelledRows):
     ignore: str = param("", "columns left out: a+b", identity=False)
     categorical: str = param("", "columns of numbers that are categories: a+b", identity=False)
     keep: str = param("", "columns kept though they look like row names: a+b", identity=False)
+    features: str = param("", "features of each action, price.NAME by stem: price+display, or all", identity=False)
+    payoff: str = param("", "what the right action pays, by stem: margin", identity=False)
     delimiter: DelimiterName = param("auto", "of text", identity=False)
     header: Header = param("auto", "whether text begins with column names", identity=False)
     name: str = param("", "what it is called in tables; empty: the file's name", identity=False)
@@ -104,7 +107,8 @@ class Table(LabelledRows):
     def load(self) -> LabelledTables:
         self.check()
         found = self.bandit_table()
-        return LabelledTables(found.contexts, found.labels, found.payoffs)
+        features = None if found.features is None else found.features.values
+        return LabelledTables(found.contexts, found.labels, found.payoffs, features)
 
 
 def table(
@@ -117,6 +121,8 @@ def table(
     ignore: str | Sequence[str] = "",
     categorical: str | Sequence[str] = "",
     keep: str | Sequence[str] = "",
+    features: str | Sequence[str] = "",
+    payoff: str = "",
     delimiter: DelimiterName = "auto",
     header: Header = "auto",
     horizon: int = 0,
@@ -127,6 +133,8 @@ def table(
     `label` is a column by name or position, or an array of classes; `rewards` is a list of columns, a pattern such as
     `reward_*`, or an array with a column per action; `reward_matrix` a file, an array or a DataFrame with a row per
     class and a column per action; `costs` what a mistake costs for rows of a class. Columns may be named by a list.
+    `features` names columns with features of each action by what they share: `price` of price.a and price.b; `payoff`
+    those that say what the right action pays, instead of 1.
     `name` is what it is called in tables, instead of the file's name.
     """
     from showdown.data.in_memory import as_frame
@@ -137,6 +145,8 @@ def table(
         "ignore": _joined(ignore),
         "categorical": _joined(categorical),
         "keep": _joined(keep),
+        "features": _joined(features),
+        "payoff": payoff,
         "horizon": horizon,
         "name": name,
     }

@@ -1,12 +1,15 @@
 """What problems over a table of labelled rows share: a trial is a random order of the rows, and nothing is copied.
 
+Rows may also hold features of each action. What an action is called is then a feature as well, as it is the same action
+in every row: without it a policy could not learn that one brand is preferred at equal prices.
+
 The table lives once on the device. An episode holds row indices and, where contexts are standardised, the mean and
 scale of each column over the rows of that trial (zero scale counts as 1), as the original samplers did.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,6 +18,8 @@ import numpy as np
 from showdown.basics.errors import UsageError
 from showdown.protocol.problem import Problem, ProblemSpec, Round
 
+MOST_NAMED = 100  # actions whose names are features of theirs, a 0/1 for each
+
 
 class LabelledTables(NamedTuple):
     contexts: jax.Array | np.ndarray  # (rows, context_dim) float32
@@ -22,6 +27,7 @@ class LabelledTables(NamedTuple):
     payoffs: (
         jax.Array | np.ndarray
     )  # (classes, num_actions) float32 reward of an action for a class; the identity for plain labels
+    features: Any = None  # (rows, num_actions, features) float32 of each action; None: actions have none
 
 
 def classification_tables(contexts: np.ndarray, labels: np.ndarray, num_classes: int) -> LabelledTables:
@@ -35,6 +41,7 @@ class RowsEpisode(NamedTuple):
     order: jax.Array  # (horizon,) int32 row of each step
     shift: jax.Array  # (context_dim,)
     scale: jax.Array  # (context_dim,)
+    feature_scaling: Any = None  # shift and scale of each feature of an action; None: actions have none
 
 
 def check_horizon(horizon: int, rows: int) -> None:
@@ -62,6 +69,11 @@ def column_scaling(contexts: jax.Array) -> tuple[jax.Array, jax.Array]:
     return shift, jnp.where(scale > 0, scale, 1.0)
 
 
+def _of_actions(tables: Any) -> Any:
+    """The features of each action in every row; None where there are none, or where tables are of another form."""
+    return getattr(tables, "features", None)
+
+
 class LabelledRows(Problem):
     """Rows in random order without replacement; the reward depends on the row's class and the action."""
 
@@ -73,25 +85,46 @@ class LabelledRows(Problem):
 
     def spec(self, tables: LabelledTables) -> ProblemSpec:
         check_horizon(self.horizon, tables.contexts.shape[0])
-        return ProblemSpec(tables.contexts.shape[1], tables.payoffs.shape[1])
+        num_actions = tables.payoffs.shape[1]
+        if tables.features is None:
+            return ProblemSpec(tables.contexts.shape[1], num_actions)
+        named = num_actions if num_actions <= MOST_NAMED else 0
+        return ProblemSpec(tables.contexts.shape[1], num_actions, tables.features.shape[-1] + named)
 
     def longest(self, tables: LabelledTables) -> int:
         return tables.labels.shape[0]
 
     def begin(self, key: jax.Array, tables: LabelledTables) -> RowsEpisode:
-        order = shuffled(key, tables.labels.shape[0], self.horizon)
+        return self.in_order(shuffled(key, tables.labels.shape[0], self.horizon), tables)
+
+    def in_order(self, order: jax.Array, tables: LabelledTables) -> RowsEpisode:
+        """The episode that plays these rows, (horizon,), one after the other."""
         if not self.standardised:
             context_dim = self.spec(tables).context_dim
             return RowsEpisode(order, jnp.zeros(context_dim), jnp.ones(context_dim))
-        return RowsEpisode(order, *column_scaling(self.features(order, tables)))
+        scaling = None
+        offered = _of_actions(tables)
+        if offered is not None:
+            scaling = column_scaling(offered[order].reshape(-1, offered.shape[-1]))
+        return RowsEpisode(order, *column_scaling(self.raw_contexts(order, tables)), scaling)
 
-    def features(self, rows: jax.Array, tables: LabelledTables) -> jax.Array:
+    def raw_contexts(self, rows: jax.Array, tables: LabelledTables) -> jax.Array:
         """The contexts of some rows as they are in the table, not yet standardised."""
         return tables.contexts[rows]
 
     def context(self, step: jax.Array, episode: RowsEpisode, tables: LabelledTables) -> jax.Array:
-        return (self.features(episode.order[step], tables) - episode.shift) / episode.scale
+        return (self.raw_contexts(episode.order[step], tables) - episode.shift) / episode.scale
+
+    def action_features(self, step: jax.Array, episode: RowsEpisode, tables: LabelledTables) -> jax.Array | None:
+        offered = _of_actions(tables)
+        if offered is None:
+            return None
+        shift, scale = episode.feature_scaling
+        features = (offered[episode.order[step]] - shift) / scale
+        num_actions = features.shape[0]
+        return jnp.concatenate([features, jnp.eye(num_actions)], axis=-1) if num_actions <= MOST_NAMED else features
 
     def round(self, step: jax.Array, episode: RowsEpisode, tables: LabelledTables) -> Round:
         rewards = tables.payoffs[tables.labels[episode.order[step]]]
-        return Round(self.context(step, episode, tables), rewards, rewards)
+        features = self.action_features(step, episode, tables)
+        return Round(self.context(step, episode, tables), rewards, rewards, features=features)

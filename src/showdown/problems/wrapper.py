@@ -1,4 +1,8 @@
-"""A problem around another one: what all of them share."""
+"""What every problem around another one is: spelled after its name, `wheel-0.5/drift`, and drawn by the same trials.
+
+A wrapper is given the key of its inner problem and draws what is its own by a role of that key, so contexts and noise
+are those that are played without it.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from typing import Any
 
 import jax
 
+from showdown.protocol.feedback import Feedback
 from showdown.protocol.problem import Episode, Problem, ProblemSpec, Round, Tables
 
 
@@ -49,3 +54,15 @@ class ProblemWrapper(Problem):
 
     def action_features(self, step: jax.Array, episode: Episode, tables: Tables) -> jax.Array | None:
         return self.inner.action_features(step, episode, tables)
+
+    @property
+    def randomness(self) -> Problem:
+        return self.inner.randomness
+
+
+class ChangedProblem(ProblemWrapper):
+    """A wrapper that changes what is seen or paid, and leaves alone when rewards become known."""
+
+    @property
+    def feedback(self) -> Feedback:
+        return self.inner.feedback

@@ -20,21 +20,17 @@ import jax.numpy as jnp
 
 from showdown.config import config, param, required
 from showdown.problems.registry import problems
-from showdown.problems.wrapper import ProblemWrapper
+from showdown.problems.wrapper import ChangedProblem
 from showdown.protocol.problem import Episode, Problem, Round, Tables
 
 TINY = 1e-30
 
 
 @config
-class ZeroOne(ProblemWrapper):
+class ZeroOne(ChangedProblem):
     """The trials of `inner`, with contexts of unit length and rewards of 0 and 1."""
 
     inner: Problem = param(required, "the problem that is played")
-
-    @property
-    def randomness(self) -> Problem:
-        return self.inner.randomness
 
     @property
     def has_labels(self) -> bool:

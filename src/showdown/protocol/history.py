@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import jax
 import jax.numpy as jnp
@@ -25,6 +25,7 @@ class History:
     rewards: jax.Array  # (capacity,)
     contexts_at: Callable[[jax.Array], jax.Array]  # (size,) rows -> (size, context_dim)
     features_at: Callable[[jax.Array], jax.Array] | None = None  # (size,) rows -> (size, action_dim) of those played
+    first: jax.Array | int = 0  # how many rewards came before the first row: of a history that begins later
 
     def at(self, rows: jax.Array) -> Batch:
         features = None if self.features_at is None else self.features_at(rows)
@@ -33,6 +34,25 @@ class History:
     def sample(self, key: jax.Array, size: int) -> Batch:
         """Uniform with replacement from all rows so far."""
         return self.at(jax.random.randint(key, (size,), 0, jnp.maximum(self.count, 1)))
+
+    def last(self, rows: int) -> History:
+        """The last `rows` of it, or all where there are fewer."""
+        if rows >= self.actions.shape[0]:
+            return self
+        first = jnp.maximum(self.count - rows, 0)
+
+        def shifted(look_up: Callable[[jax.Array], jax.Array]) -> Callable[[jax.Array], jax.Array]:
+            return lambda wanted: look_up(wanted + first)
+
+        return replace(
+            self,
+            count=jnp.minimum(self.count, rows),
+            actions=jax.lax.dynamic_slice_in_dim(self.actions, first, rows),
+            rewards=jax.lax.dynamic_slice_in_dim(self.rewards, first, rows),
+            contexts_at=shifted(self.contexts_at),
+            features_at=None if self.features_at is None else shifted(self.features_at),
+            first=self.first + first,
+        )
 
     @property
     def owners(self) -> jax.Array:

@@ -71,6 +71,7 @@ class Recommendation:
     after_learning: float | None = None  # the metric of `policy` in the last quarter of the steps
     dropped: tuple[tuple[str, str], ...] = ()  # columns that were left out unasked, and why
     hint: str = ""  # what the person could say about the table for a better answer
+    action_features: bool = False  # whether actions have features, which an agent does not take
 
     @property
     def sentence(self) -> str:
@@ -92,6 +93,8 @@ class Recommendation:
     def _said(self) -> list[str]:
         """What to use, what it earns and costs, how sure that is, and what was done to the table."""
         hint = [self.hint] if self.hint else []
+        if self.action_features and self.policy:
+            hint.append("No agent's file is written: an agent does not take features of actions.")
         return [self._advice(), *self._after(), *self._cost(), self.verdict.sentence, *hint, *self._dropped()]
 
     def _warnings(self) -> tuple[str, ...]:
@@ -99,7 +102,8 @@ class Recommendation:
 
     def for_page(self) -> dict[str, Any]:
         """What the page opens with: the lines of the terminal, without paths of this machine."""
-        serve = [f"serve it, in the folder of this page: showdown serve {AGENT_FILE}"] if self.policy else []
+        served = self.policy and not self.action_features
+        serve = [f"serve it, in the folder of this page: showdown serve {AGENT_FILE}"] if served else []
         return {
             "policy": self.policy,
             "metric": self.metric,

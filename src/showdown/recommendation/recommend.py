@@ -16,6 +16,7 @@ from showdown.analysis.summary import BASELINE
 from showdown.analysis.verdict import Verdict
 from showdown.basics.errors import ShowdownError
 from showdown.bench.store import Store
+from showdown.config import core
 from showdown.machine.resources import cores
 from showdown.policies import policies
 from showdown.policies import policies as known
@@ -33,12 +34,15 @@ USUAL = (
 )
 WIDE = 256  # numbers of a context, from which on regressions with covariances take long: as their square
 DIAGONAL = ("LinDiagFast", "LinDiagFast-eps0.05")  # they have none
+WITH_FEATURES = ("LinUCB", "LinHybrid/UCB")  # where actions have features; see docs/beyond-the-paper.md
 
 
-def candidates(names: list[str] | None = None, width: int = 0) -> list[str]:
-    """The names to play: Uniform as a reference, then the methods asked for, or the usual ones for such a width."""
+def candidates(names: list[str] | None = None, width: int = 0, action_features: bool = False) -> list[str]:
+    """The names to play: Uniform as a reference, then the methods asked for, or the usual ones for such a table."""
     usual = (*DIAGONAL, *USUAL) if width >= WIDE else USUAL
     chosen = [name for name in usual if name in policies] if names is None else names
+    if names is None and action_features:
+        chosen = [*WITH_FEATURES, *(name for name in chosen if core(policies.get(name)).sees_action_features)]
     for name in chosen:
         policies.get(name)  # a wrong name is said before anything is played
     return [BASELINE, *(name for name in dict.fromkeys(chosen) if name != BASELINE)]
@@ -77,7 +81,8 @@ def recommend(
     problem = table(data, label=label, rewards=rewards, **options)
     is_file = isinstance(data, str | os.PathLike)
     name = problem.called
-    names = candidates(policies, problem.spec(problem.load()).context_dim)
+    spec = problem.spec(problem.load())
+    names = candidates(policies, spec.context_dim, spec.action_dim > 0)
     folder = Path(out)
     processes = available if is_file else 1  # other processes do not have a table that is in memory
     halving = SuccessiveHalving(
@@ -89,7 +94,7 @@ def recommend(
         raise ShowdownError(f"nothing could be played within {budget}: a larger --budget may help")
     answer = _answer(halving, board)
     files: dict[str, Any] = {}
-    if answer.policy is not None:
+    if answer.policy is not None and not answer.action_features:
         files["agent_file"] = write_agent_file(answer.policy, problem, folder / AGENT_FILE)
     write_answer(folder, answer.for_page())
     files["page"] = _page(folder, name) if page else None
@@ -120,6 +125,7 @@ def _answer(halving: SuccessiveHalving, board: Board) -> Recommendation:
         after_learning=halving.after_learning(chosen) if chosen is not None else None,
         dropped=_dropped(problem),
         hint=_hint_at_costs(problem, halving.metric),
+        action_features=problem.bandit_table().features is not None,
     )
 
 
@@ -135,6 +141,8 @@ def _costs(found: Verdict | None, problem: Table, limit: TimeBudget) -> dict[str
     """The costs of the best method and those tied with it, as long as the budget lasts: each needs a compiled agent."""
     spec = problem.spec(problem.load())
     costs: dict[str, Cost] = {}
+    if spec.action_dim:  # an agent, with which they are measured, does not take features of actions
+        return costs
     longest = 0.0
     for name in found.ties if found is not None else ():
         began = limit.elapsed

@@ -35,6 +35,11 @@ def evaluate_command(
     ignore: Annotated[str, typer.Option(help="Columns that are not context: a+b.")] = "",
     categorical: Categorical = "",
     keep: Annotated[str, typer.Option(help="Columns to keep though they look like row names: a+b.")] = "",
+    items: Annotated[str, typer.Option(help="A file with features of each action: a row per action.")] = "",
+    features: Annotated[
+        str, typer.Option(help="Columns with a feature of each action, by stem: affinity of affinity_0, affinity_1, …")
+    ] = "",
+    where: Annotated[str, typer.Option(help="Only rows where this is so: position=1.")] = "",
     delimiter: Delimiter = "auto",
     header: Header = "auto",
     level: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
@@ -61,6 +66,9 @@ def evaluate_command(
         ignore=ignore,
         categorical=categorical,
         keep=keep,
+        items=items or None,
+        features=features,
+        where=where,
         delimiter=delimiter,  # type: ignore[arg-type]
         header=header,  # type: ignore[arg-type]
     )

@@ -16,11 +16,13 @@ from showdown.cli.inputs import (
     Categorical,
     Costs,
     Delimiter,
+    Features,
     File,
     Header,
     Ignore,
     Keep,
     Label,
+    Payoff,
     RewardMatrix,
     Rewards,
 )
@@ -48,6 +50,8 @@ def inspect_command(
     ignore: Ignore = "",
     categorical: Categorical = "",
     keep: Keep = "",
+    features: Features = "",
+    payoff: Payoff = "",
     delimiter: Delimiter = "auto",
     header: Header = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
@@ -66,6 +70,8 @@ def inspect_command(
         "ignore": ignore,
         "categorical": categorical,
         "keep": keep,
+        "features": features,
+        "payoff": payoff,
     }
     frame = read_table(file, delimiter, header)  # type: ignore[arg-type]
     matrix = read_table(reward_matrix).table if reward_matrix else None
@@ -96,6 +102,8 @@ def _describe(
         "missing": sum(column.missing for column in found.columns),
         "columns": [dataclasses.asdict(column) for column in found.columns],
         "context_names": found.context_names,
+        "feature_names": found.features.names if found.features else (),
+        "possible_features": {} if found.features else _possible_features(table, found),
         "warnings": found.warnings,
         "log": log._asdict() if log else None,
     }
@@ -116,6 +124,25 @@ def _describe(
         "mean_uniform_reward": float(means.mean()),
         "problem": _problem_name(fields),
     }
+
+
+def _possible_features(table: pd.DataFrame, found: BanditTable) -> dict[str, list[str]]:
+    """Stems of columns that look like features of each action, by the column of the choice; at most one choice."""
+    from showdown.data.action_features import find_stems
+    from showdown.data.choose_columns import possible_labels
+    from showdown.data.payoffs import classes_of
+
+    names = [str(name) for name in table.columns]
+    if found.actions:
+        own = next((column.name for column in found.columns if column.treatment == "label"), "")
+        free = [column.name for column in found.columns if column.treatment not in ("label", "reward", "dropped")]
+        stems = find_stems(free, found.actions)
+        return {own: list(stems)} if stems else {}
+    for label in list(possible_labels(table))[:SHOWN_LABELS]:
+        stems = find_stems([name for name in names if name != label], classes_of(table[label])[1])
+        if stems:
+            return {label: list(stems)}
+    return {}
 
 
 def _problem_name(fields: dict[str, str]) -> str | None:
@@ -142,6 +169,7 @@ def _text(about: dict[str, Any]) -> str:
         f"context dimension  {about['context_dim']:,}, from {used:,} column{'s' if used > 1 else ''}"
         + ("" if about["num_actions"] else " (the label not yet taken out)"),
         f"actions            {about['num_actions'] or 'not known: name a label or reward columns'}",
+        *([f"features           {len(about['feature_names'])} of each action"] if about["feature_names"] else []),
         f"missing values     {about['missing']:,}",
     ]
     if about["num_actions"]:
@@ -195,6 +223,17 @@ def _next(about: dict[str, Any]) -> list[str]:
             f"(if it is none, say --keep {shlex.quote(log.propensity)}):",
             f"  showdown evaluate {shlex.quote(about['file'])} {log.options()}",
         ]
+    hint = [
+        "columns look like features of each action; to play them as such, add:",
+        *(
+            " " + (f" --label {shlex.quote(label)}" if label else "") + f" --features {shlex.quote('+'.join(stems))}"
+            for label, stems in about["possible_features"].items()
+        ),
+    ]
+    return [*(hint if about["possible_features"] else []), *_commands(about)]
+
+
+def _commands(about: dict[str, Any]) -> list[str]:
     if about["num_actions"]:
         name = about["problem"]
         if name is None:

@@ -69,7 +69,8 @@ class Bootstrap(RMSNetwork):
         """Whether each network learns from each step played, (networks, capacity)."""
         key = key_of(member_key)
         steps = jnp.arange(history.actions.shape[0], dtype=jnp.int32)
-        draws = jax.vmap(lambda step: jax.random.uniform(jax.random.fold_in(key, step), (self.num_networks,)))(steps)
+        numbers = history.first + steps  # a row that moves forward in the history stays with its networks
+        draws = jax.vmap(lambda step: jax.random.uniform(jax.random.fold_in(key, step), (self.num_networks,)))(numbers)
         inside = (draws < self.inclusion_probability) | (steps == 0)[:, None]
         return (inside & (steps < history.count)[:, None]).T
 

@@ -28,6 +28,7 @@ BRIEF_STEPS = 20  # of a training that is only timed
 @config
 class NeuralPolicy(Thompson):
     reference = PAPER
+    relearns_at_refits = True
     posteriors: ClassVar[int] = 0  # regressions on the last layer, which are rebuilt at each training
     hidden_layers: tuple[int, ...] = param(
         (100, 100),
