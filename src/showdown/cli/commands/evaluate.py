@@ -17,15 +17,21 @@ def register(app: typer.Typer) -> None:
     )
 
 
+Available = Annotated[
+    str, typer.Option(help="The column of lists of available actions (a|b), or 0/1 columns: 'available_*'.")
+]
+Features = Annotated[
+    str, typer.Option(help="Columns with a feature of each action, by stem: affinity of affinity_0, affinity_1, …")
+]
+
+
 def evaluate_command(
     log: Annotated[Path, typer.Argument(help="A row per decision: CSV, JSON, Parquet, ARFF, KEEL or NumPy.")],
     action: Annotated[str, typer.Option(help="The column of the action taken; default: found by its name.")] = "",
     reward: Annotated[str, typer.Option(help="The column of the reward it paid; default: found by its name.")] = "",
     propensity: Annotated[str, typer.Option(help="The column of the probability with which it was taken.")] = "",
     time: Annotated[str, typer.Option(help="The column to sort by; default: rows are in no particular order.")] = "",
-    available: Annotated[
-        str, typer.Option(help="The column of lists of available actions (a|b), or 0/1 columns: 'available_*'.")
-    ] = "",
+    available: Available = "",
     policy: Annotated[
         list[str] | None,
         typer.Option(
@@ -36,9 +42,7 @@ def evaluate_command(
     categorical: Categorical = "",
     keep: Annotated[str, typer.Option(help="Columns to keep though they look like row names: a+b.")] = "",
     items: Annotated[str, typer.Option(help="A file with features of each action: a row per action.")] = "",
-    features: Annotated[
-        str, typer.Option(help="Columns with a feature of each action, by stem: affinity of affinity_0, affinity_1, …")
-    ] = "",
+    features: Features = "",
     where: Annotated[str, typer.Option(help="Only rows where this is so: position=1.")] = "",
     delimiter: Delimiter = "auto",
     header: Header = "auto",

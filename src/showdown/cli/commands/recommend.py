@@ -40,6 +40,14 @@ def register(app: typer.Typer) -> None:
     )
 
 
+Policies = Annotated[
+    str | None,
+    typer.Option(
+        "--policies", "--policy", help="Instead of the usual set: A,B[field=value]", autocompletion=policy_names
+    ),
+]
+
+
 def recommend_command(
     file: File,
     label: Label = "",
@@ -54,12 +62,7 @@ def recommend_command(
     delimiter: Delimiter = "auto",
     header: Header = "auto",
     budget: Annotated[str, typer.Option(help="How long it may take: 90s, 2m, 1h.")] = "5m",
-    policies: Annotated[
-        str | None,
-        typer.Option(
-            "--policies", "--policy", help="Instead of the usual set: A,B[field=value]", autocompletion=policy_names
-        ),
-    ] = None,
+    policies: Policies = None,
     seed: Annotated[int, typer.Option(help="The seed; the same one gives the same numbers.")] = 0,
     out: Annotated[Path, typer.Option(help="Where results, the page and the agent's file are kept.")] = Path(
         "recommendation"
