@@ -2,42 +2,49 @@
 
 from __future__ import annotations
 
-import jax
 import pytest
 
-from showdown.config import core, layers
+from showdown.config import to_json
 from showdown.policies import policies
-from showdown.policies.wrappers import WarmUp
 from showdown.protocol.policy import Policy
 
 
-def _crossings() -> set[str]:
-    """Presets that only put a rule around another policy, where the same rule and the same policy are tested apart."""
-    rules: set[type] = set()
-    found = set()
-    for name in policies.names():
-        *outer, inside = layers(policies.get(name))
-        rule = tuple(type(layer) for layer in outer if not isinstance(layer, WarmUp))
-        if rule and any(type(core(policies.get(each))) is type(inside) for each in policies.names() if each != name):
-            if rules.issuperset(rule):
-                found.add(name)
-            rules.update(rule)
-    return found
+def _classes(policy: Policy) -> frozenset[str]:
+    """Every class that a policy is made of: wrappers, features, beliefs."""
+
+    def of(node: object):
+        if isinstance(node, dict):
+            yield from [node["kind"]] if "kind" in node else []
+            for value in node.values():
+                yield from of(value)
+        elif isinstance(node, list):
+            for value in node:
+                yield from of(value)
+
+    return frozenset(of(to_json(policy)))
 
 
-def _by_structure() -> list:
-    """Presets of one structure share compiled programs, so one worker takes them all."""
-    structures: dict[str, int] = {}
+def played() -> list:
+    """Presets that together hold every class, each with a class that none before it has.
+
+    Others are made of tested classes in other sizes (linear models of networks) or in other combinations (a rule around
+    a second belief): the same code, so nothing is compiled for them. One worker takes all tests of a preset.
+    """
+    tested: set[str] = set()
     params = []
-    crossings = _crossings()
     for name in policies.names():
-        if name in crossings:
-            continue
-        group = structures.setdefault(str(jax.tree.structure(policies.get(name).small())), len(structures))
-        params.append(pytest.param(name, marks=pytest.mark.xdist_group(f"structure-{group}")))
+        classes = _classes(policies.get(name))
+        if not classes <= tested:
+            tested |= classes
+            params.append(pytest.param(name, marks=pytest.mark.xdist_group(f"played-{len(params)}")))
     return params
 
 
-@pytest.fixture(params=_by_structure())
+@pytest.fixture(params=policies.names())
 def policy(request) -> Policy:
+    return policies.get(request.param).small()
+
+
+@pytest.fixture(params=played())
+def played_policy(request) -> Policy:
     return policies.get(request.param).small()

@@ -24,6 +24,8 @@ from showdown.policies.wrappers import Duel, WarmUp
 from showdown.protocol.keys import role_key
 from showdown.protocol.problem import Problem, ProblemSpec, Round
 
+pytestmark = pytest.mark.usefixtures("compiled_quickly")  # nothing here hangs on the last bit
+
 
 class Contexts(NamedTuple):
     all: jax.Array  # (horizon, 2)

@@ -26,6 +26,8 @@ from showdown.protocol.situation import Situation
 from showdown.testing import check_problem, play, scripted
 from showdown.testing.problem_promises import shortened
 
+pytestmark = pytest.mark.usefixtures("compiled_quickly")  # nothing here hangs on the last bit
+
 STEPS, DIM, ACTIONS = 24, 3, 3
 FEEDBACKS = (Delay(steps=9), RandomDelay(mean=12.0), Batched(size=10))
 
@@ -35,8 +37,10 @@ def script():
     return draw.normal(size=(STEPS, DIM)), draw.normal(size=(STEPS, ACTIONS))
 
 
-@pytest.mark.parametrize("feedback", FEEDBACKS, ids=lambda feedback: type(feedback).__name__)
-@pytest.mark.parametrize("name", ["LinFullPost", "NeuralLinear", "RMS"])
+LATE = [*(("LinFullPost", feedback) for feedback in FEEDBACKS), ("NeuralLinear", FEEDBACKS[1]), ("RMS", FEEDBACKS[2])]
+
+
+@pytest.mark.parametrize(("name", "feedback"), LATE)
 def test_an_agent_that_learns_late_plays_what_the_simulator_plays(name, feedback):
     """One definition of late rewards: a service that hears of them in this order decides as the benchmark does."""
     policy, (contexts, rewards) = policies.get(name).small(), script()

@@ -95,7 +95,9 @@ class EnsembleNetwork(NetworkPolicy):
         """The sum of the members' mean squared errors, of which each moves one member."""
         keys = jax.random.split(key, self.num_networks)
         learned = jax.vmap(lambda each, member: self.features.predict(each, member, drawn.inputs))(keys, parameters)
-        noise = row_normals(key_of(state.noise_key), drawn.rows, self.num_networks).T  # (networks, size)
+        # a key for each member: one draw for all, transposed, did not compile on an H200 (JAX 0.11)
+        members = jax.random.split(key_of(state.noise_key), self.num_networks)
+        noise = jax.vmap(lambda each: row_normals(each, drawn.rows, 1)[:, 0])(members)  # (networks, size)
         targets = drawn.batch.rewards + self.target_noise * state.residual * noise
         values = drawn.batch.played(learned + self.prior_scale * state.priors.of(drawn.inputs))
         return jnp.sum(jnp.mean((values - targets) ** 2, axis=-1))

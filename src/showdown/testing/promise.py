@@ -27,6 +27,7 @@ class Promise(NamedTuple):
     sentence: str  # what is promised: "the state stays finite"
     check: Callable[[Any], None]
     needed: bool = False  # where it is broken the others cannot be checked
+    plays: bool = False  # a trial is played, which takes seconds of compiling; the others look at shapes and traces
 
 
 def require(holds: object, sentence: str) -> None:
