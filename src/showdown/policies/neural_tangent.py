@@ -62,7 +62,7 @@ def signals(parameters: Network, inputs: jax.Array) -> tuple[jax.Array, Signals]
         for layer, shift in zip(parameters, shifts, strict=True):
             seen.append(values)
             values = values @ layer.weights + shift.weights
-            if layer.scale is not None:
+            if layer.scale is not None and shift.scale is not None:
                 values = network.normalise(values) * (layer.scale + shift.scale)
             values = values + layer.bias + shift.bias
             if layer is not parameters[-1]:
