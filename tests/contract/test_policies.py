@@ -73,7 +73,10 @@ TRAINED = {
     "max_points": 64,
 }
 
-FASTER = {"LU-Gauss": {"learning_rate": 0.01}}  # the released rate is for thousands of steps
+FASTER = {  # the rates of presets are for thousands of steps
+    "LU-Gauss": {"learning_rate": 0.01},
+    **{key: {"learning_rate": 0.03} for key in ("Ensemble+-Net", "NeuralTS", "Ensemble++", "NPR")},
+}
 
 
 def toy() -> tuple[np.ndarray, np.ndarray]:

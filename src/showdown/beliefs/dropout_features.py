@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 
 from showdown.beliefs.network_features import NetworkFeatures
-from showdown.config import at_least, config, integers, linear, log, non_negative, param, positive_probability
+from showdown.config import at_least, config, integers, linear, non_negative, param, positive_probability
 from showdown.posteriors import network
 from showdown.posteriors.network import Network
 
@@ -28,7 +28,7 @@ class DropoutFeatures(NetworkFeatures):
 
     batch_size: int = param(128, "examples per update", at_least(1), integers(32, 512), small=8)
     weight_decay: float = param(
-        0.0, "weights shrink by learning_rate times this per update", non_negative, log(1e-3, 1.0)
+        0.0, "weights shrink by learning_rate times this per update", non_negative, linear(0.0, 0.3)
     )
     keep_probability: float = param(
         0.8, "probability that a hidden unit is kept in an update", positive_probability, linear(0.3, 1)

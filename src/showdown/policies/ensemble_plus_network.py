@@ -1,4 +1,4 @@
-"""Ensemble+ on the network that `Council` trains: members with prior functions, so that only the doubt is another one.
+"""Ensemble+ on one of the networks that `Council` trains: members with prior functions; only the doubt differs.
 
 All members see the same mini-batches; they differ by their first weights, their prior functions, the noise on their
 targets and the units that dropout takes from them. What a member is: `ensemble_plus.py`.

@@ -71,7 +71,7 @@ class UCB(Rule):
 
     inner: Policy = param(required, "the policy whose belief is used")
     width: float = param(1.0, "α: spreads that are added to the mean", non_negative, linear(0.0, 4.0))
-    confidence: float = param(0.0, "c₀: α² grows by c₀·log(1 + k·t)", non_negative, log(1e-3, 1))
+    confidence: float = param(0.0, "c₀: α² grows by c₀·log(1 + k·t)", non_negative, linear(0.0, 1.0))
 
     def bounds(self, state: State, situation: Situation) -> jax.Array:
         """The upper confidence bound of each action, (num_actions,)."""
