@@ -40,7 +40,7 @@ class Client:
     def ask(self, method: str, path: str, body: object = None, **headers: str) -> tuple[int, str]:
         content = body if isinstance(body, bytes) else None if body is None else json.dumps(body).encode()
         sent = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json", **headers}
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request(method, path, content, sent)
             answer = connection.getresponse()
@@ -244,7 +244,7 @@ def test_killed_and_stopped_nothing_is_lost(client, folder):
         ]
         assert again.post("/learn", {"id": made["id"], "reward": 1.0}) == (200, {"learned": True})
         again.process.send_signal(signal.SIGTERM)
-        out, err = again.process.communicate(timeout=20)
+        out, err = again.process.communicate(timeout=60)
         assert (again.process.returncode, err) == (0, "")
         assert f"saved to {folder / 'agent.npz'}" in out
     saved = Agent.load(folder / "agent.npz")

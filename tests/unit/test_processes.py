@@ -179,7 +179,7 @@ def test_no_process_outlives_the_first(tmp_path, send, number, code, told):
     )
     wait_until(lambda: len(list(tmp_path.glob("results/cells/*.json"))) > 1)  # both processes are at work
     send(process.pid, number)
-    process.wait(timeout=30)
+    process.wait(timeout=60)
     wait_until(lambda: not members(process.pid))
     assert process.returncode == code
     assert told in process.communicate()[1]
