@@ -85,9 +85,9 @@ def test_lists_are_grouped_and_wrapped_at_words(showdown):
     lines = showdown("list", "policies").out.splitlines()
     assert max(map(len, lines)) <= 120
     assert lines[0] == "Uniform"
-    assert "Neural linear" in lines
-    assert "BBB" in lines
-    assert lines.index("Linear") < lines.index("Greedy network")
+    assert "Neural linear, 2018" in lines
+    assert "BBB, 2015" in lines
+    assert lines.index("Linear, 2018") < lines.index("Greedy network, 2018")
     assert "From data" in showdown("list", "problems").out
 
 
@@ -211,7 +211,7 @@ def test_show_marks_what_a_preset_changes(showdown):
 def test_show_says_which_member_a_field_is_of(showdown):
     text = showdown("show", "Council-fast").out
     assert re.search(r"  members\.0\.prior_precision = 0\.01 ", text)
-    assert re.search(r"  members\.1\.prior_precision = 0\.1 ", text)
+    assert re.search(r"  members\.1\.prior_precision = 0\.05 ", text)
     assert "(was 0.01)" not in text  # which is the other member's
     assert "* hidden_layers " in text
     spelled = showdown("show", "Council-fast[members.1.prior_precision=0.2]").out  # as it is shown

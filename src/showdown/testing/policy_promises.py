@@ -222,7 +222,9 @@ POLICY_PROMISES = (
     Promise("survives a trip through JSON", survives_json, needed=True),
     Promise("keeps the structure, shapes and dtypes of its state", keeps_its_state_in_shape, needed=True),
     Promise("draws its actions from the key that it is given", uses_the_key_that_it_is_given),
-    Promise("chooses valid actions, the same ones with the same seed", plays_actions_in_range_and_repeats_them, plays=True),
+    Promise(
+        "chooses valid actions, the same ones with the same seed", plays_actions_in_range_and_repeats_them, plays=True
+    ),
     Promise("chooses only actions that are available", chooses_available_actions, plays=True),
     Promise("uses the features of actions, where it says so", uses_features_of_actions),
     Promise("ignores rewards of actions that it did not choose", ignores_rewards_of_actions_not_chosen, plays=True),
@@ -231,7 +233,9 @@ POLICY_PROMISES = (
         for case in ("huge rewards", "constant rewards", "repeated contexts")
     ),
     Promise("plays the same online as in the simulator, across save and load", plays_the_same_online, plays=True),
-    Promise("shares a compiled program with other values of its floats", shares_a_program_with_other_floats, plays=True),
+    Promise(
+        "shares a compiled program with other values of its floats", shares_a_program_with_other_floats, plays=True
+    ),
 )
 
 
