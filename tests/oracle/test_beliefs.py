@@ -313,4 +313,13 @@ def test_a_diagonal_belief_keeps_the_marginals_of_each_exact_step():
     np.testing.assert_allclose(evidence, logs, rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(values.mean, mean @ QUESTION, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(values.spread**2, rate / shape * (QUESTION @ covariance @ QUESTION), rtol=1e-4)
+    np.testing.assert_allclose(values.spread**2, rate / shape * (QUESTION @ covariance @ QUESTION), rtol=1e-4)
     np.testing.assert_allclose(values.freedom, 2 * shape)
+
+
+def test_a_diagonal_belief_goes_on_learning_from_large_numbers():
+    belief, design = DiagonalLinear(), jnp.array([1e5, 1.0])
+    state = belief.init(1, 2)
+    for _ in range(20):
+        state, _ = belief.observe(state, design, jnp.int32(0), jnp.float32(3.0))
+        assert (np.asarray(state.variance) > 0).all()

@@ -71,9 +71,9 @@ class DiagonalLinear(Belief):
         error = reward - predicted
         evidence = log_student_t(reward, predicted, rate[owner] / shape[owner] * scale, 2 * shape[owner])
         noise = NoiseBelief(shape.at[owner].add(0.5), rate.at[owner].add(error**2 / scale / 2))
+        # never below s/g, which rounding would make 0 of where one large number of x explains all: it would never learn
+        narrower = jnp.maximum(variance - gain**2 / scale, variance / scale)
         learned = DiagonalState(
-            state.mean.at[owner].add(gain * error / scale),
-            state.variance.at[owner].add(-(gain**2) / scale),
-            noise,
+            state.mean.at[owner].add(gain * error / scale), state.variance.at[owner].set(narrower), noise
         )
         return learned, evidence
