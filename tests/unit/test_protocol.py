@@ -95,6 +95,9 @@ def test_zero_one_rewards_name_the_best_action_of_the_same_trials():
         )
         assert np.asarray(after.rewards).tolist() == (np.arange(5) == int(jnp.argmax(before.means))).tolist()
         assert np.asarray(after.context) * np.linalg.norm(before.context) == pytest.approx(np.asarray(before.context))
+    one = problems.get("wheel-0.5/available[probability=0]/zero-one")  # the best of those that are there
+    found = jax.vmap(lambda step: one.round(step, one.begin(jax.random.key(3), ()), ()))(jnp.arange(9))
+    np.testing.assert_array_equal(found.rewards, found.available)
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,8 @@ class ZeroOne(ChangedProblem):
 
     def round(self, step: jax.Array, episode: Episode, tables: Tables) -> Round:
         found = self.inner.round(step, episode, tables)
-        best = jax.nn.one_hot(jnp.argmax(found.means), len(found.means))
+        among = found.means if found.available is None else jnp.where(found.available, found.means, -jnp.inf)
+        best = jax.nn.one_hot(jnp.argmax(among), len(among))
         return found._replace(context=_unit(found.context), rewards=best, means=best)
 
 
