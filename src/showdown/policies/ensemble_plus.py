@@ -95,7 +95,7 @@ class Ensemble(Bootstrap):
             def draw(key: jax.Array) -> Batch:
                 rows = steps[jax.random.randint(key, (self.batch_size,), 0, count)]
                 batch = history.at(rows)
-                noise = row_normals(jax.random.fold_in(noise_key, number), rows, 1)[:, 0]
+                noise = row_normals(jax.random.fold_in(noise_key, number), history.first + rows, 1)[:, 0]
                 before = (network.predict(prior, batch.inputs) - priors.mean[number]) / priors.deviation[number]
                 moved = self.target_noise * state.residual * noise - self.prior_scale * unit * batch.played(before)
                 return batch._replace(rewards=batch.rewards + moved)

@@ -118,7 +118,8 @@ class LocalUncertainty(NeuralPolicy):
 
     def refit(self, key: jax.Array, state: LocalState, history: History) -> LocalState:
         unit = self._unit(history) if self.scaled else state.unit
-        trainings = history.count // self.refit_every - 1  # from the clock: the same for all trials
+        # from the clock: the same for all trials
+        trainings = (history.first + history.count) // self.refit_every - 1
         weight = jnp.minimum(trainings.astype(jnp.float32) / FULL_DIVERGENCE, 1.0)
         draw = self.batches(history)
         with training.precision_scope(self.training_precision):
