@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import jax
 import jax.numpy as jnp
@@ -11,9 +11,12 @@ import pytest
 from jax.flatten_util import ravel_pytree
 
 from showdown.basics.errors import UsageError
+from showdown.beliefs.dropout_features import DropoutFeatures
 from showdown.beliefs.network_features import Drawn
+from showdown.config import core
 from showdown.policies import policies
 from showdown.policies.ensemble_plus import Ensemble
+from showdown.policies.ensemble_plus_network import EnsembleNetwork
 from showdown.policies.indexed_network import IndexedNetwork, Parameters
 from showdown.policies.langevin import capped, walk
 from showdown.policies.low_rank_filter import LowRankFilter
@@ -21,6 +24,7 @@ from showdown.policies.neural_tangent import NeuralTangent, signals, squares, we
 from showdown.policies.perturbed_rewards import PerturbedRewards
 from showdown.policies.shared.network_policy import PLAIN, row_normals
 from showdown.posteriors import network
+from showdown.protocol.keys import role_key
 from showdown.protocol.problem import ProblemSpec
 from showdown.protocol.situation import Batch, Situation
 from showdown.testing import play, scripted
@@ -38,6 +42,19 @@ def test_the_unit_of_rewards_changes_no_action(name):
     policy, (contexts, rewards) = policies.get(name).small(), random_script()
     one, other = (play(policy, scripted(contexts, unit * rewards)).actions for unit in (1.0, 1024.0))
     np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", [name for name in policies.names() if name.endswith("-Net")])
+def test_a_net_preset_has_one_of_the_networks_of_council(name):
+    """Field by field; what differs is what docs/policies says."""
+    policy, council = core(policies.get(name)), core(policies.get("Council")).features
+    if isinstance(policy, LowRankFilter):  # has no training, so only the shape
+        assert (policy.hidden_layers, policy.layer_norm) == (council.hidden_layers, council.layer_norm)
+        return
+    known = {} if not isinstance(policy, PerturbedRewards) else {"averaging": 0.0}
+    expected = {each.name: getattr(council, each.name) for each in fields(council) if each.name != "networks"} | known
+    assert type(policy.features) is DropoutFeatures
+    assert {each.name: getattr(policy.features, each.name) for each in fields(policy.features)} == expected
 
 
 @pytest.mark.parametrize(
@@ -70,24 +87,38 @@ def test_ensemble_without_priors_and_noise_is_the_bootstrap():
     np.testing.assert_array_equal(play(plain, problem).actions, play(ensemble, problem).actions)
 
 
-def test_members_with_priors_and_noise_have_the_law_of_the_posterior():
-    """Lemma 3 of Osband et al. 2018: ridge regression of r + noise − prior, plus the prior, for 2,000 members."""
-    members, rows, deviation = 2000, 12, 0.4
-    policy = Ensemble(hidden_layers=(), num_networks=members)
-    state = policy.init(jax.random.key(0), SPEC)
-    prior = np.asarray(state.priors.networks[0].weights)[:, :, 0]  # (members, 3), uniform on ±0.3
-    generator = np.random.default_rng(0)
-    contexts, rewards = generator.normal(size=(rows, 3)), generator.normal(size=rows)
-    keys = jax.vmap(lambda number: jax.random.fold_in(key_of(state.ensemble.member_key), number))(jnp.arange(members))
-    noise = np.asarray(jax.vmap(lambda key: row_normals(key, jnp.arange(rows), 1)[:, 0])(keys))
-    ridge = deviation**2 / (0.3**2 / 3)
-    precision = contexts.T @ contexts + ridge * np.eye(3)
-    targets = rewards + deviation * noise - prior @ contexts.T
-    found = prior + targets @ contexts @ np.linalg.inv(precision)
-    covariance = deviation**2 * np.linalg.inv(precision)
-    error = (found.mean(axis=0) - np.linalg.solve(precision, contexts.T @ rewards)) / np.sqrt(np.diag(covariance))
-    assert np.abs(error).max() < 4 / np.sqrt(members)
-    np.testing.assert_allclose(np.cov(found.T), covariance, atol=0.1 * covariance.max())
+def test_members_learn_their_own_noise_and_cancel_their_priors(history):
+    """With fewer rows than weights a member ends at r + σ·s·w, whatever its prior function; and a row that has moved
+    forward in a history that begins later keeps its noise."""
+    policy = Ensemble(
+        hidden_layers=(), num_networks=3, batch_size=8, training_steps=4000, learning_rate=0.1,
+        learning_rate_decay=0.02, prior_scale=2.0, target_noise=0.5,
+    )  # fmt: skip
+    contexts, rewards = np.eye(3) + 0.2, np.array([1.0, -2.0, 0.5])
+    past = replace(history(SPEC, contexts, np.zeros(3), rewards), first=jnp.int32(5))
+    start = policy.init(jax.random.key(0), SPEC)
+    state = jax.jit(lambda: policy.refit(jax.random.key(1), start, past))()
+    keys = [jax.random.fold_in(role_key(key_of(start.ensemble.member_key), "targets"), each) for each in range(3)]
+    noise = np.stack([row_normals(key, 5 + jnp.arange(3), 1)[:, 0] for key in keys])
+    assert float(state.residual) > 0.1
+    found = jax.vmap(lambda row: policy.values(state, Situation(row, jnp.int32(9), SPEC))[:, 0])(jnp.float32(contexts))
+    np.testing.assert_allclose(found.T, rewards + 0.5 * float(state.residual) * noise, atol=0.03)
+    for each in (state.priors.of(jnp.float32(contexts)), noise):
+        assert np.std(each) > 0.5  # it could have failed
+
+
+def test_members_of_the_common_network_learn_the_same():
+    """Linear members, all rows in one batch: the loss is least at least squares of r + σ·s·w − β·p."""
+    policy = EnsembleNetwork(features=LINEAR, num_networks=2, prior_scale=2.0, target_noise=0.5)
+    state, data = policy.init(jax.random.key(0), SPEC)._replace(residual=jnp.float32(0.6)), drawn(30)
+    priors = state.priors.of(data.inputs)[:, :, 0]
+    members = jax.random.split(key_of(state.noise_key), 2)
+    noise = np.stack([row_normals(key, data.rows, 1)[:, 0] for key in members])
+    solved = np.linalg.lstsq(data.inputs, (data.batch.rewards + 0.3 * noise - 2 * priors).T, rcond=None)[0].T
+    (layer,) = state.network.averaged
+    best = (layer._replace(weights=layer.weights.at[:, :, 0].set(solved), bias=jnp.zeros_like(layer.bias)),)
+    gradient = jax.grad(lambda each: policy.loss(jax.random.key(1), state, each, data, None))(best)
+    assert max(np.abs(leaf).max() for leaf in jax.tree.leaves(gradient)) < 1e-5
 
 
 @pytest.mark.parametrize("layer_norm", [False, True])
