@@ -133,6 +133,16 @@ def test_the_bound_of_vbll_is_the_evidence_at_the_exact_posterior():
     assert max(float(jnp.abs(each).max()) for each in gradient) < 2e-4 * len(rewards)
 
 
+@pytest.mark.parametrize(("reward", "rises"), [(0.0, False), (1.0, True)])
+def test_the_noise_of_vbll_leaves_its_floor_only_upwards(reward, rises):
+    def loss(log_noise):
+        head = vbll.start(1, 2, 1e-3)._replace(log_noise=log_noise)
+        return -vbll.fits(head, jnp.ones((3, 2)), jnp.full(3, reward)).mean()
+
+    slope = float(jax.grad(loss)(jnp.array([-6.0]))[0])
+    assert slope < 0 if rises else slope == 0
+
+
 def test_sau_counts_how_wrong_predictions_were():
     policy = policies.get("SAU").small().inner
     state = policy.init(jax.random.key(0), SPEC)

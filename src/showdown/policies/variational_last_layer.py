@@ -67,6 +67,7 @@ class VariationalLastLayer(ValueThompson):
     """Trunk and Gaussian last layer, trained by a bound on the evidence."""
 
     reference = "Harrison, Willes, Snoek 2024, https://arxiv.org/abs/2404.11599"
+    numerics = 2  # 2: noise that has reached its floor can rise again
     sees_action_features = True
 
     features: NetworkFeatures = param(

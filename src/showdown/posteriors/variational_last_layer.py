@@ -38,7 +38,26 @@ def factor(head: Head) -> jax.Array:
 
 def noise_variance(head: Head) -> jax.Array:
     """σ², (outputs,)."""
-    return jnp.maximum(jnp.exp(2 * head.log_noise), LEAST_NOISE**2)
+    return _floored(head.log_noise)
+
+
+@jax.custom_vjp
+def _floored(log_noise: jax.Array) -> jax.Array:
+    """σ², at least that of `LEAST_NOISE`. A loss can raise it from there: a plain maximum would never let it go."""
+    return jnp.maximum(jnp.exp(2 * log_noise), LEAST_NOISE**2)
+
+
+def _floored_forward(log_noise: jax.Array) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
+    variance = _floored(log_noise)
+    return variance, (variance, log_noise < jnp.log(LEAST_NOISE))
+
+
+def _floored_backward(saved: tuple[jax.Array, jax.Array], slope: jax.Array) -> tuple[jax.Array]:
+    variance, below = saved
+    return (jnp.where(below & (slope > 0), 0.0, slope * variance * 2),)  # slope of a loss, which training lowers
+
+
+_floored.defvjp(_floored_forward, _floored_backward)
 
 
 def divergence(head: Head, prior_variance: jax.Array | float) -> jax.Array:
