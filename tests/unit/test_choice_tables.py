@@ -69,6 +69,8 @@ def test_a_payoff_is_paid_by_the_right_action(frame):
     cheapest = prices.argmin(axis=1)[:, None] == np.arange(3)
     np.testing.assert_array_equal(found.payoffs[found.labels], np.where(cheapest, prices, 0))
     assert "price1" not in found.context_names
+    whole = as_bandit_table(frame, label="choice", features="all", payoff="price")
+    assert whole.features.names == found.features.names  # a price of the right action alone would give it away
     with pytest.raises(UsageError, match="payoff goes with a label column alone"):
         as_bandit_table(frame, label="choice", payoff="price", costs="car1:3")
 

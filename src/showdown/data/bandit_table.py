@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from showdown.basics.errors import UsageError
-from showdown.data.action_features import ActionFeatures, features_of, named_stems
+from showdown.data.action_features import ALL, ActionFeatures, features_of, named_stems
 from showdown.data.choose_columns import find_column, find_columns
 from showdown.data.column_rules import Rule
 from showdown.data.encode_column import Column, Encoded, encode
@@ -99,6 +99,8 @@ def as_bandit_table(
     if payoff:
         found, paid = _paid_by_row(found, payoff, names)
         roles |= {name: Column(name, "reward", 0, 0, "what the action pays where it is right") for name in paid}
+        if features == ALL:  # what is paid may be known of the right action alone, and would give it away
+            free = [name for name in free if name not in paid]
     of_actions = None
     if features:
         stems = named_stems(features, free, found.actions)
