@@ -8,7 +8,7 @@ behaves the same whatever the units of rewards and contexts are. `ScaleFree-Duel
 and `ScaleFreeNetwork-Duel` see the last layer of a network as well. They are the parts of the first `Council`, on their
 own; `Tempered` and `TemperedNetwork` those of the second, and `NeuralLinear-Dropout` has the belief of NeuralLinear on
 the same features. `Evidence` sets prior and noise of NeuralLinear by the evidence (docs/policies/evidence.md), on the
-network of NeuralLinear, on that of Council (`Evidence-Net`) or on the context alone (`Evidence-Linear`).
+network of NeuralLinear, on one of Council's (`Evidence-Net`) or on the context alone (`Evidence-Linear`).
 
 Reference: docs/policies/council.md.
 

@@ -4,7 +4,8 @@ Thompson sampling is one rule, a duel another (`wrappers.py`). These are the oth
 and leaves its learning alone, so rules and beliefs are compared apart. `NAME/UCB` is the policy NAME that decides by
 UCB, `NAME/UCB[width=2]` with another width; `/SquareCB`, `/IDS`, `/SampledIDS` and `/Greedy` are spelled alike.
 
-Let μ and σ be mean and spread of each action's value, k the number of available actions, t the steps so far.
+Let μ and σ be mean and spread of each action's value, k the number of actions (in SquareCB, of those that are
+available), t the steps so far.
 
 - UCB: the largest μ + α_t·σ, α_t² = width² + c₀·log(1 + k·t). c₀ = 0 is LinUCB, width = 0 is RegCB's optimistic rule.
 - SquareCB: b has the largest μ; any other action has probability 1 / (k + γ₀·√t·(μ_b − μ_a)/ρ), b the rest. ρ is the
