@@ -167,7 +167,10 @@ def _from_label(frame: pd.DataFrame, label: str, matrix: pd.DataFrame | None, co
 
 def _paid_by_row(found: _Rewards, payoff: str, names: list[str]) -> tuple[_Rewards, tuple[str, ...]]:
     """Rewards by row and action, what `payoff` says of the action where it is right and else 0; and its columns."""
-    columns = next(iter(named_stems(payoff, names, found.actions).values()))
+    stems = named_stems(payoff, names, found.actions)
+    if len(stems) > 1:
+        raise UsageError(f"a payoff is one group of columns, and {payoff!r} names {', '.join(stems)}")
+    (columns,) = stems.values()
     payoffs = payoffs_by_row(found.frame, columns, found.labels)
     return found._replace(labels=np.arange(len(payoffs), dtype=np.int32), payoffs=payoffs), columns
 

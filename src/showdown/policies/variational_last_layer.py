@@ -13,7 +13,7 @@ Optimization via Continual Variational Last Layer Training", ICLR 2025.
 
 Differences from the papers: docs/policies/vbll.md.
 
-Cost per step O(num_actions·dim²); per refit updates·batch_size·(6·weights + 4·num_actions·dim²) operations; memory
+Cost per step O(num_actions·dim²); per refit updates·batch_size·(6·weights + 8·num_actions·dim²) operations; memory
 four times num_actions·dim² floats per trial beside the network's.
 """
 
