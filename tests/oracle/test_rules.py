@@ -98,6 +98,11 @@ def test_the_least_ratio_is_that_of_a_grid_over_the_simplex():
         assert ratio <= ((laws @ regret) ** 2 / (laws @ information)).min() * (1 + 1e-4)
 
 
+def test_regrets_that_overflow_choose_nothing_that_is_not_available():
+    law = least_ratio(jnp.array([0.0, 1e25, 1e25]), jnp.zeros(3), jnp.array([False, True, True]))
+    np.testing.assert_array_equal(law, [0, 1, 0])
+
+
 def test_ids_by_bounds_and_by_draws():
     regret = (MEAN + 2 * SPREAD).max() - (MEAN - 2 * SPREAD)
     expected = least_ratio(jnp.float32(regret), jnp.float32(np.log1p(SPREAD**2 / NOISE)), jnp.ones(3, bool))

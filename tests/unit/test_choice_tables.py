@@ -81,7 +81,7 @@ def test_a_payoff_is_paid_by_the_right_action(frame):
         ({"label": "choice", "features": "prices"}, "did you mean 'price'"),
         (
             {"label": "choice", "payoff": "price+fuel"},
-            "a payoff is one group of columns, and 'price\\+fuel' names price",
+            "one group of columns, and 'price\\+fuel' names price, fuel",
         ),
         ({"label": "fuel_1", "features": "price"}, "no columns hold features of the actions gas, oil, sun"),
         ({"features": "price"}, "name the column of the choice"),

@@ -32,8 +32,8 @@ class Recent(Wrapper):
         if not core(self.inner).relearns_at_refits:
             raise UsageError(
                 f"{type(core(self.inner)).__name__} keeps or counts all that it has seen, so a shorter history would "
-                "not make it forget; of the linear methods LinDiscounted and LinWindow forget, of networks those that are "
-                "trained alike at every refit, such as RMS/recent and NeuralLinear/recent"
+                "not make it forget; of the linear methods LinDiscounted and LinWindow forget, of networks those that "
+                "are trained alike at every refit, such as RMS/recent and NeuralLinear/recent"
             )
 
     def act(self, key: jax.Array, state: State, situation: Situation) -> jax.Array:

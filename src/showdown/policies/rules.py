@@ -228,7 +228,8 @@ def least_ratio(regret: jax.Array, information: jax.Array, available: jax.Array)
     inside = jnp.where((slope == 0) | (gain == 0), 0.0, jnp.clip(turning, 0.0, 1.0))
     shares = jnp.stack([jnp.ones_like(inside), inside])  # q = 0 is q = 1 of the reversed pair
     ratio = (level + shares * slope) ** 2 / jnp.maximum(known + shares * gain, TINY)
-    ratio = jnp.where(available[:, None] & available[None, :], ratio, jnp.inf)
+    finite = jnp.minimum(ratio, jnp.finfo(ratio.dtype).max)  # an overflow must not look like what is not available
+    ratio = jnp.where(available[:, None] & available[None, :], finite, jnp.inf)
     place = jnp.argmin(ratio)
     share = shares.ravel()[place]
     count = len(regret)
