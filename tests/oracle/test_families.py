@@ -18,7 +18,7 @@ from showdown.policies import policies
 from showdown.policies.ensemble_plus import Ensemble
 from showdown.policies.ensemble_plus_network import EnsembleNetwork
 from showdown.policies.indexed_network import IndexedNetwork, Parameters
-from showdown.policies.langevin import capped, walk
+from showdown.policies.langevin import Langevin, capped, walk
 from showdown.policies.low_rank_filter import LowRankFilter
 from showdown.policies.neural_tangent import NeuralTangent, signals, squares, weighted_squares
 from showdown.policies.perturbed_rewards import PerturbedRewards
@@ -305,6 +305,20 @@ def test_langevin_walks_have_the_posterior_as_their_stationary_law(step):
     assert float(move(start, keys[0])[0].std()) == pytest.approx(np.sqrt(2 * step * 0.3), rel=0.02)
     places, _ = jax.lax.scan(move, start, keys)
     assert float(places.var()) == pytest.approx(0.3 / 0.8, rel=0.03)
+
+
+@pytest.mark.parametrize("cooling", [0.0, 1.0])
+def test_a_training_of_langevin_has_the_heat_of_its_rows(cooling, history):
+    """With steps so small that slopes do not matter, 20 of them move 402 weights by √(20·2·h·τ/N), over √N once more if
+    it cools as in the released code."""
+    spec, rows, rate = ProblemSpec(200, 2), 40, 1e-8
+    features = replace(LINEAR, learning_rate=rate, refit_every=20)
+    policy = Langevin(features=features, temperature=0.3, prior_precision=0.0, preconditioning=0.0, cooling=cooling)
+    state = policy.init(jax.random.key(0), spec)
+    past = history(spec, np.random.default_rng(4).normal(size=(rows, 200)), np.arange(rows) % 2, np.ones(rows))
+    after = jax.jit(lambda: policy.retrained(jax.random.key(1), state, past))()
+    start, end = (ravel_pytree(each.network.fit.parameters)[0] for each in (state, after))
+    assert float((end - start).std()) == pytest.approx(np.sqrt(20 * 2 * rate * 0.3 / rows ** (1 + cooling)), rel=0.1)
 
 
 def test_feel_good_pulls_below_the_cap_only():
