@@ -13,6 +13,7 @@ from jax.flatten_util import ravel_pytree
 from showdown.basics.errors import UsageError
 from showdown.beliefs.dropout_features import DropoutFeatures
 from showdown.beliefs.network_features import Drawn
+from showdown.beliefs.side_by_side import SideBySide
 from showdown.config import core
 from showdown.policies import policies
 from showdown.policies.ensemble_plus import Ensemble
@@ -22,7 +23,9 @@ from showdown.policies.langevin import Langevin, capped, walk
 from showdown.policies.low_rank_filter import LowRankFilter
 from showdown.policies.neural_tangent import NeuralTangent, signals, squares, weighted_squares
 from showdown.policies.perturbed_rewards import PerturbedRewards
+from showdown.policies.rich_last_layer import RichLastLayer
 from showdown.policies.shared.network_policy import PLAIN, row_normals
+from showdown.policies.variational_last_layer import VariationalLastLayer
 from showdown.posteriors import network
 from showdown.protocol.keys import role_key
 from showdown.protocol.problem import ProblemSpec
@@ -77,6 +80,12 @@ def test_settings_that_make_no_policy(name, message):
     with pytest.raises(UsageError) as error:
         policies.get(name)
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("kind", [NeuralTangent, RichLastLayer, VariationalLastLayer])
+def test_a_method_that_looks_into_its_network_has_one(kind):
+    with pytest.raises(UsageError, match="works on one network, and SideBySide has several"):
+        kind(features=SideBySide()).check()
 
 
 def test_ensemble_without_priors_and_noise_is_the_bootstrap():

@@ -11,12 +11,13 @@ Cost per refit: `refit_every` (times 1, 5 or 10) updates of 6·batch_size·weigh
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import optax
 
+from showdown.basics.errors import UsageError
 from showdown.beliefs.features import ContextScale, Features, scaled_design
 from showdown.config import (
     at_least,
@@ -69,6 +70,8 @@ class Drawn(NamedTuple):
 @config
 class NetworkFeatures(Features):
     """[last hidden layer / √width, context / (scale·√context_dim), 1]."""
+
+    several: ClassVar[bool] = False  # whether weights have a first axis of networks
 
     hidden_layers: tuple[int, ...] = param((100, 100), "units of each hidden layer", sizes, small=(4,))
     layer_norm: bool = param(True, "normalise the units of each hidden layer", small=True)
@@ -194,6 +197,14 @@ class NetworkFeatures(Features):
 
     def _direction(self) -> optax.GradientTransformation:
         return optax.chain(optax.scale_by_adam(), optax.add_decayed_weights(self.weight_decay))
+
+
+def check_one_network(features: Features, whose: str) -> None:
+    """Raise UsageError for features of several networks, where a method looks into its one."""
+    if isinstance(features, NetworkFeatures) and features.several:
+        raise UsageError(
+            f"{whose} works on one network, and {type(features).__name__} has several; DropoutFeatures has one"
+        )
 
 
 def network_inputs(scale: ContextScale, inputs: jax.Array) -> jax.Array:

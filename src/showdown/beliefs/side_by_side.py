@@ -29,6 +29,7 @@ from showdown.protocol.work import Work, network_work
 class SideBySide(DropoutFeatures):
     """[last hidden layers of all networks / √their width, context / (scale·√context_dim), 1]."""
 
+    several = True
     networks: int = param(2, "how many", at_least(1), integers(1, 4))
 
     @property

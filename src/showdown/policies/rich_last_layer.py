@@ -34,6 +34,7 @@ from showdown.beliefs.belief import Values
 from showdown.beliefs.dropout_features import DropoutFeatures
 from showdown.beliefs.features import Features, FeatureState
 from showdown.beliefs.linear import LinearState, StudentLinear
+from showdown.beliefs.network_features import check_one_network
 from showdown.config import at_least, config, integers, log, non_negative, param, positive
 from showdown.policies.registry import policies
 from showdown.policies.rules import UCB, BestMean
@@ -95,6 +96,7 @@ class RichLastLayer(ValueThompson):
         super().check()
         if not isinstance(self.features, HasNetwork):
             raise UsageError(f"Rich-BLL needs features of a network, and {type(self.features).__name__} has none")
+        check_one_network(self.features, "Rich-BLL")
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> RichState:
         start = self.belief.init(spec.num_outputs, self.features.dim(spec))

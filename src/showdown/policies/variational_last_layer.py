@@ -29,7 +29,7 @@ import optax
 from showdown.beliefs.belief import Values
 from showdown.beliefs.dropout_features import DropoutFeatures
 from showdown.beliefs.features import ContextScale, scaled_design
-from showdown.beliefs.network_features import STRIDE, NetworkFeatures, NetworkState, network_inputs
+from showdown.beliefs.network_features import STRIDE, NetworkFeatures, NetworkState, check_one_network, network_inputs
 from showdown.config import config, log, param, positive
 from showdown.policies.registry import policies
 from showdown.policies.rules import UCB, BestMean
@@ -85,6 +85,10 @@ class VariationalLastLayer(ValueThompson):
     @property
     def refit_every(self) -> int:
         return self.features.refit_every
+
+    def check(self) -> None:
+        super().check()
+        check_one_network(self.features, "VBLL")
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> VBLLState:
         start = self.features.init(key, spec)

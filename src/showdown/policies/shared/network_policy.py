@@ -17,7 +17,7 @@ import jax.numpy as jnp
 
 from showdown.beliefs.dropout_features import DropoutFeatures
 from showdown.beliefs.features import ContextScale, root_or_one
-from showdown.beliefs.network_features import Drawn, NetworkFeatures, NetworkState, network_inputs
+from showdown.beliefs.network_features import Drawn, NetworkFeatures, NetworkState, check_one_network, network_inputs
 from showdown.config import config, param
 from showdown.posteriors import training
 from showdown.posteriors.training import precision_scope
@@ -45,6 +45,10 @@ class NetworkPolicy(Thompson):
     @property
     def refit_every(self) -> int:
         return self.features.refit_every
+
+    def check(self) -> None:
+        super().check()
+        check_one_network(self.features, type(self).__name__)
 
     def loss(self, key: jax.Array, state: State, parameters: Any, drawn: Drawn, history: History) -> jax.Array:
         """What training minimises, on one mini-batch."""
