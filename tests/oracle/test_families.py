@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
@@ -10,11 +10,7 @@ import numpy as np
 import pytest
 from jax.flatten_util import ravel_pytree
 
-from showdown.basics.errors import UsageError
-from showdown.beliefs.dropout_features import DropoutFeatures
 from showdown.beliefs.network_features import Drawn
-from showdown.beliefs.side_by_side import SideBySide
-from showdown.config import core
 from showdown.policies import policies
 from showdown.policies.ensemble_plus import Ensemble
 from showdown.policies.ensemble_plus_network import EnsembleNetwork
@@ -23,9 +19,7 @@ from showdown.policies.langevin import Langevin, capped, walk
 from showdown.policies.low_rank_filter import LowRankFilter
 from showdown.policies.neural_tangent import NeuralTangent, signals, squares, weighted_squares
 from showdown.policies.perturbed_rewards import PerturbedRewards
-from showdown.policies.rich_last_layer import RichLastLayer
 from showdown.policies.shared.network_policy import PLAIN, row_normals
-from showdown.policies.variational_last_layer import VariationalLastLayer
 from showdown.posteriors import network
 from showdown.protocol.keys import role_key
 from showdown.protocol.problem import ProblemSpec
@@ -45,47 +39,6 @@ def test_the_unit_of_rewards_changes_no_action(name):
     policy, (contexts, rewards) = policies.get(name).small(), random_script()
     one, other = (play(policy, scripted(contexts, unit * rewards)).actions for unit in (1.0, 1024.0))
     np.testing.assert_array_equal(one, other)
-
-
-@pytest.mark.parametrize("name", [name for name in policies.names() if name.endswith("-Net")])
-def test_a_net_preset_has_one_of_the_networks_of_council(name):
-    """Field by field; what differs is what docs/policies says."""
-    policy, council = core(policies.get(name)), core(policies.get("Council")).features
-    if isinstance(policy, LowRankFilter):  # has no training, so only the shape
-        assert (policy.hidden_layers, policy.layer_norm) == (council.hidden_layers, council.layer_norm)
-        return
-    known = {} if not isinstance(policy, PerturbedRewards) else {"averaging": 0.0}
-    expected = {each.name: getattr(council, each.name) for each in fields(council) if each.name != "networks"} | known
-    assert type(policy.features) is DropoutFeatures
-    assert {each.name: getattr(policy.features, each.name) for each in fields(policy.features)} == expected
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("Ensemble+[prior_scale=-1]", "prior_scale must not be negative, and is -1.0"),
-        ("Ensemble+-Net[num_networks=0]", "num_networks must"),
-        ("Ensemble+-Net[num_networks=100000]", "num_networks must"),
-        ("NeuralTS[exploration=-1]", "exploration must not be negative, and is -1.0"),
-        ("NeuralUCB[prior_precision=0]", "prior_precision must be positive, not 0.0"),
-        ("HiLoFi[rank=0]", "rank must"),
-        ("HiLoFi[rank=100000]", "rank must"),
-        ("LRKF[drift=-1]", "drift must not be negative, and is -1.0"),
-        ("Ensemble++[index_size=0]", "index_size must"),
-        ("NPR[scale=-0.5]", "scale must not be negative, and is -0.5"),
-        ("LMC-TS[temperature=-1]", "temperature must not be negative, and is -1.0"),
-    ],
-)
-def test_settings_that_make_no_policy(name, message):
-    with pytest.raises(UsageError) as error:
-        policies.get(name)
-    assert message in str(error.value)
-
-
-@pytest.mark.parametrize("kind", [NeuralTangent, RichLastLayer, VariationalLastLayer])
-def test_a_method_that_looks_into_its_network_has_one(kind):
-    with pytest.raises(UsageError, match="works on one network, and SideBySide has several"):
-        kind(features=SideBySide()).check()
 
 
 def test_ensemble_without_priors_and_noise_is_the_bootstrap():

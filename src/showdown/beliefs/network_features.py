@@ -87,8 +87,15 @@ class NetworkFeatures(Features):
     feature_precision: Precision = param("highest", "of features and Gram matrices: highest is full float32")
     training_precision: Precision = param("default", "of training: default is TF32 on a GPU")
 
+    @property
+    def last_units(self) -> int:
+        """Units of the last hidden layer."""
+        if not self.hidden_layers:
+            raise UsageError("features of a network are its last hidden layer, and hidden_layers=() has none")
+        return self.hidden_layers[-1]
+
     def dim(self, spec: ProblemSpec) -> int:
-        return self.hidden_layers[-1] + spec.input_dim + 1
+        return self.last_units + spec.input_dim + 1
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> NetworkState:
         return self.begin(self.new_network(key, spec))
@@ -111,7 +118,7 @@ class NetworkFeatures(Features):
         return jnp.concatenate([features / jnp.sqrt(jnp.float32(features.shape[-1])), plain], axis=-1)
 
     def learned(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
-        return self.design(state, inputs)[..., : self.hidden_layers[-1]]
+        return self.design(state, inputs)[..., : self.last_units]
 
     def predicted(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
         """What the network itself says of rewards, (…, num_outputs)."""
@@ -119,7 +126,7 @@ class NetworkFeatures(Features):
 
     def tangents(self, state: NetworkState, inputs: jax.Array) -> tuple[Network, jax.Array, float]:
         """The network, what it sees of inputs, and what its units are multiplied by in a design."""
-        return state.averaged, network_inputs(state.contexts, inputs), self.hidden_layers[-1] ** -0.5
+        return state.averaged, network_inputs(state.contexts, inputs), self.last_units**-0.5
 
     def observe(self, state: NetworkState, inputs: jax.Array, reward: jax.Array) -> NetworkState:
         return state._replace(contexts=state.contexts.observe(inputs), squares=state.squares + reward**2)

@@ -35,7 +35,7 @@ class SideBySide(DropoutFeatures):
     @property
     def width(self) -> int:
         """Of the last layers together."""
-        return self.networks * self.hidden_layers[-1]
+        return self.networks * self.last_units
 
     def dim(self, spec: ProblemSpec) -> int:
         return self.width + spec.input_dim + 1

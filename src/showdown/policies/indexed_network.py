@@ -73,7 +73,7 @@ class IndexedNetwork(NetworkPolicy):
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> IndexedState:
         start = self.features.new_network(role_key(key, "network"), spec)
-        width, size = self.features.hidden_layers[-1], self.index_size
+        width, size = self.features.last_units, self.index_size
         prior_key = role_key(key, "prior")
         doubt: Any = jnp.zeros((spec.num_outputs, width, size))
         prior: Any = jax.random.normal(prior_key, doubt.shape)

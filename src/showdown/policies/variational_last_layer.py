@@ -167,7 +167,7 @@ class VariationalLastLayer(ValueThompson):
 
     def designs(self, key: jax.Array, trunk: tuple[Layer, ...], scale: ContextScale, inputs: jax.Array) -> jax.Array:
         """Design vectors in training, (rows, dim): the hidden layer as the network is trained, context and constant."""
-        width = self.features.hidden_layers[-1]
+        width = self.features.last_units
         shown = Layer(jnp.eye(width), jnp.zeros(width))  # an output layer that shows the hidden one
         hidden = self.features.predict(key, (*trunk, shown), network_inputs(scale, inputs))
         return jnp.concatenate([hidden / jnp.sqrt(jnp.float32(width)), scaled_design(scale, inputs)], axis=-1)
