@@ -248,7 +248,7 @@ class Wire(asyncio.Transport):
 
     def __init__(self) -> None:
         super().__init__()
-        self.sent, self.reads, self.open = b"", True, True
+        self.sent, self.reads, self.open, self.ended = b"", True, True, False
 
     def write(self, data):
         self.sent += data
@@ -257,6 +257,9 @@ class Wire(asyncio.Transport):
         self.open = False
 
     abort = close
+
+    def write_eof(self):
+        self.ended = True
 
     def is_closing(self):
         return not self.open
@@ -310,7 +313,7 @@ def test_requests_that_were_sent_ahead_are_answered_in_their_order():
     sent, wire = exchange(GET % b"/later" + GET % b"/b" + GET % b"/refused", lambda _, app, __: app.later[0]())
     assert [part in sent for part in (b"/later", b"/b", b" 401 ")] == [True] * 3
     assert sent.index(b"/later") < sent.index(b"/b") < sent.index(b" 401 ")
-    assert not wire.open
+    assert wire.ended
     sent, wire = exchange(2000 * (GET % b"/a"))
     assert (sent.count(b" 200 OK"), wire.open, wire.reads) == (2000, True, True)
 
@@ -318,7 +321,9 @@ def test_requests_that_were_sent_ahead_are_answered_in_their_order():
 def test_bodies_have_their_limits():
     assert b"hello" in exchange(POST % (b"/a", 5, b"", b"hello"))[0]
     assert exchange(POST % (b"/a", 5, b"Expect: 100-continue\r\n", b""))[0] == b"HTTP/1.1 100 Continue\r\n\r\n"
-    assert b" 413 " in exchange(POST % (b"/a", 101, b"", b""))[0]
+    sent, wire = exchange(POST % (b"/a", 101, b"", b"x" * 101))
+    assert (b" 413 " in sent, wire.ended, wire.reads, wire.open) == (True, True, True, True)  # it can send to its end
+    assert not exchange(POST % (b"/a", 101, b"", b""), lambda each, *_: each.sweep(1e9))[1].open
     assert b" 408 " in exchange(POST % (b"/a", 5, b"", b"hel"), lambda each, *_: each.sweep(1e9))[0]
     sent, wire = exchange(b"GET /a HT", lambda each, *_: each.sweep(1e9))
     assert (sent, wire.open) == (b"", False)

@@ -1,9 +1,9 @@
 """HTTP/1.1 over one connection: httptools reads requests, and they are answered one after the other.
 
-A general server (uvicorn) makes a task, an event and several messages of each request, which took twice as long as all
-the rest of a decision. Here a request is a call and its answer another. Patience has an end: a connection that nothing
-is being answered on is closed after some seconds, so is one whose answers are not taken, and one beyond the number
-allowed is answered at once. What a client has sent ahead is answered before more is read.
+A general server (uvicorn) makes a task, an event and several messages of each request (docs/design/decisions.md says
+what that takes). Here a request is a call and its answer another. Patience has an end: a connection that nothing is being
+answered on is closed after some seconds, so is one whose answers are not taken, and one beyond the number allowed is
+answered at once. What a client has sent ahead is answered before more is read.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ class Connection(asyncio.Protocol):
             return
         content = reply.written(with_body=asked.head.method != "HEAD")
         if reply.closes or not asked.keep_alive or self._is_ending:
-            self._end_with(content)
+            self._end_with(content, lingers=asked.refused is not None)
             return
         self._transport.write(content)
         if self._waiting:
@@ -197,11 +197,20 @@ class Connection(asyncio.Protocol):
             self._idle_since = self._time()
             self._transport.resume_reading()
 
-    def _end_with(self, content: bytes) -> None:
+    def _end_with(self, content: bytes, *, lingers: bool = False) -> None:
+        """Close after this; with `lingers` not before the client does, which may still send what was refused.
+
+        Its system would be told of a reset otherwise, and most clients would fail at sending and never read the answer.
+        """
         self._is_ending = True
         self._stuck_since = self._time()
         self._transport.write(content)
-        self._transport.close()
+        if lingers:
+            self._idle_since = self._time()  # patience has an end here too
+            self._transport.write_eof()
+            self._transport.resume_reading()
+        else:
+            self._transport.close()
 
     # Of the server
 
