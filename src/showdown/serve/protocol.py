@@ -1,9 +1,9 @@
 """HTTP/1.1 over one connection: httptools reads requests, and they are answered one after the other.
 
 A general server (uvicorn) makes a task, an event and several messages of each request (docs/design/decisions.md says
-what that takes). Here a request is a call and its answer another. Patience has an end: a connection that nothing is being
-answered on is closed after some seconds, so is one whose answers are not taken, and one beyond the number allowed is
-answered at once. What a client has sent ahead is answered before more is read.
+what that takes). Here a request is a call and its answer another. Patience has an end: a connection that nothing is
+being answered on is closed after some seconds, so is one whose answers are not taken, and one beyond the number allowed
+is answered at once. What a client has sent ahead is answered before more is read.
 """
 
 from __future__ import annotations
