@@ -39,15 +39,19 @@ def service(agent: Agent, path, **limits) -> tuple[Service, list[str]]:
     return Service(agent, "Uniform", path, save_every=1000, limits=RequestLimits(**limits), say=said.append), said
 
 
-def test_a_save_that_fails_is_said_and_the_next_one_works(agent, tmp_path):
+def test_a_save_that_fails_is_said_and_the_next_one_works(agent, tmp_path, monkeypatch):
     mine, said = service(agent, tmp_path / "later" / "agent.npz")
     agent.decide([0.5])
+    with monkeypatch.context() as patched:
+        patched.setattr(agent, "save", lambda path: [][0])  # a fault of the program must not end all later saves
+        mine.save()
+    assert mine.not_saved
     mine.save()
     assert "cannot write" in mine.not_saved
     assert mine.trouble == mine.not_saved
-    assert len(said) == 1
+    assert len(said) == 2
     text = mine.metrics.text().decode()
-    assert "showdown_failed_saves 1.0" in text
+    assert "showdown_failed_saves 2.0" in text
     assert "showdown_degraded 1.0" in text
     (tmp_path / "later").mkdir()
     mine.close()
@@ -280,6 +284,9 @@ class Echo:
     def refuses(self, head):
         return refusal(401, "no") if head.path == "/refused" else None
 
+    def refused(self, head, reply):
+        self.counted = head.path, reply.status
+
     def answer(self, head, body, send):
         reply = Reply(200, body or head.path.encode())
         if head.path == "/later":
@@ -321,7 +328,9 @@ def test_requests_that_were_sent_ahead_are_answered_in_their_order():
 def test_bodies_have_their_limits():
     assert b"hello" in exchange(POST % (b"/a", 5, b"", b"hello"))[0]
     assert exchange(POST % (b"/a", 5, b"Expect: 100-continue\r\n", b""))[0] == b"HTTP/1.1 100 Continue\r\n\r\n"
-    sent, wire = exchange(POST % (b"/a", 101, b"", b"x" * 101))
+    counted: list = []
+    sent, wire = exchange(POST % (b"/a", 101, b"", b"x" * 101), lambda _, app, __: counted.append(app.counted))
+    assert counted == [("/a", 413)]
     assert (b" 413 " in sent, wire.ended, wire.reads, wire.open) == (True, True, True, True)  # it can send to its end
     assert not exchange(POST % (b"/a", 101, b"", b""), lambda each, *_: each.sweep(1e9))[1].open
     assert b" 408 " in exchange(POST % (b"/a", 5, b"", b"hel"), lambda each, *_: each.sweep(1e9))[0]

@@ -23,12 +23,16 @@ NOT_HTTP = refusal(400, "this is not an HTTP request that can be answered")
 LONG_HEAD = refusal(431, "the headers of this request are too large")
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 LENGTH, EXPECT = b"content-length", b"expect"
+NO_HEAD = Head("", "", {})  # of a request that was refused before it could be read
 
 
 class Answering(Protocol):
     """What a connection needs of the application."""
 
     def refuses(self, head: Head) -> Reply | None: ...
+
+    def refused(self, head: Head, reply: Reply) -> None:
+        """Hear of every request that is not read to its end, whoever refused it."""
 
     def answer(self, head: Head, body: bytes, send: Callable[[Reply], None]) -> None:
         """Call `send` once, now or later, in the loop's thread."""
@@ -67,6 +71,7 @@ class Connection(asyncio.Protocol):
         self._all.add(self)
         if len(self._all) > self._limits.connections:
             self._is_deaf = True
+            self._app.refused(NO_HEAD, FULL)
             self._end_with(FULL.written())
 
     def data_received(self, data: bytes) -> None:
@@ -159,7 +164,9 @@ class Connection(asyncio.Protocol):
         """Answer what is being read before it is whole, after all that came before, and read nothing more."""
         if not self._is_deaf:
             self._is_deaf = True
-            self._ask(_Asked(self._head or Head("", "", {}), b"", reply, False))
+            head = self._head or NO_HEAD
+            self._app.refused(head, reply)
+            self._ask(_Asked(head, b"", reply, False))
 
     def _ask(self, asked: _Asked) -> None:
         self._head = None

@@ -143,10 +143,10 @@ class Service:
             if not self._is_alone():
                 raise ShowdownError(f"the lock of {self.file} is gone: another process may serve the same file")
             self.agent.save(self.file)
-        except ShowdownError as error:
+        except Exception as error:  # whatever it is: one that is not caught would end all later saves in silence
             self._failed_saves += 1
-            self.not_saved = str(error)
-            self._say(f"not saved: {error}")
+            self.not_saved = str(error) or type(error).__name__
+            self._say(f"not saved: {self.not_saved}")
             return
         self._saved, self._saved_at, self.not_saved = now, time.time(), ""
 
