@@ -295,15 +295,15 @@ class Echo:
             send(reply)
 
 
-def exchange(content: bytes, *then) -> tuple[bytes, Wire]:
+def exchange(content: bytes, *then, size: int = 7) -> tuple[bytes, Wire]:
     """What a connection writes when it is sent this; each of `then` is called afterwards with it, its app, its wire."""
 
     async def run() -> tuple[bytes, Wire]:
         app, wire = Echo(), Wire()
         connection = Connection(app, RequestLimits(body_bytes=100), set())
         connection.connection_made(wire)
-        for byte in range(0, len(content), 7):  # in pieces, as a network may bring it
-            connection.data_received(content[byte : byte + 7])
+        for byte in range(0, len(content), size):  # in pieces, as a network may bring it
+            connection.data_received(content[byte : byte + size])
         for step in then:
             step(connection, app, wire)
         return wire.sent, wire
@@ -334,6 +334,8 @@ def test_bodies_have_their_limits():
     assert (b" 413 " in sent, wire.ended, wire.reads, wire.open) == (True, True, True, True)  # it can send to its end
     assert not exchange(POST % (b"/a", 101, b"", b""), lambda each, *_: each.sweep(1e9))[1].open
     assert b" 408 " in exchange(POST % (b"/a", 5, b"", b"hel"), lambda each, *_: each.sweep(1e9))[0]
+    long = b"GET /a HTTP/1.1\r\nHost: x\r\nX: %s\r\n\r\n" % (b"y" * (1 << 16))
+    assert all(b" 431 " in exchange(long, size=size)[0] for size in (1000, 1 << 20))
     sent, wire = exchange(b"GET /a HT", lambda each, *_: each.sweep(1e9))
     assert (sent, wire.open) == (b"", False)
 

@@ -109,6 +109,7 @@ class Connection(asyncio.Protocol):
     def on_message_begin(self) -> None:
         self._url = b""
         self._headers: dict[bytes, bytes] = {}
+        self._head_size = 0
         self._body: list[bytes] = []
         self._size = 0
 
@@ -117,11 +118,15 @@ class Connection(asyncio.Protocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self._headers[name.lower()] = value
+        self._head_size += len(name) + len(value)
 
     def on_headers_complete(self) -> None:
         if self._is_deaf:
             return
         self._head_bytes = 0
+        if self._head_size + len(self._url) > self._limits.head_bytes:  # it came in one piece
+            self._refuse(LONG_HEAD)
+            return
         try:
             path = unquote((httptools.parse_url(self._url).path or b"").decode("ascii"))
         except (httptools.HttpParserError, UnicodeError):
