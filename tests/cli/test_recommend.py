@@ -384,6 +384,9 @@ def test_a_long_table_is_played_in_part_until_something_is_in_front(halving, mon
     halving.forecast.pace["LinGreedy"] = 1.5
     assert halving._lengthen(["LinGreedy"], board)
     assert halving.problem.horizon == 200  # all rows would take 30 of the 25 seconds
+    halving.problem = replace(halving.problem, horizon=40)
+    halving.forecast.pace.clear()  # its cell was stored before: by the cost model it would take 44 of the 25 seconds
+    assert not halving._lengthen(["LinGreedy"], board)
 
 
 def test_a_method_whose_features_collapsed_is_not_judged(halving, monkeypatch):

@@ -262,3 +262,8 @@ def test_a_token_that_cannot_be_used_and_a_file_that_is_none(showdown, tmp_path,
     answer = showdown("serve", str(tmp_path / "t.json"), "--port", "0")
     assert (answer.code, "is not a recommendation" in answer.err) == (2, True)
     assert "cannot listen" in showdown("serve", str(tmp_path / "t.json"), "--host", "203.0.113.1").err
+    for option, value in (("--port", "99999"), ("--save-every", "nan")):
+        assert option in showdown("serve", str(tmp_path / "t.json"), option, value).err
+    (tmp_path / "t.npz").write_bytes(b"PK, but no archive")
+    err = showdown("serve", str(tmp_path / "t.npz"), "--port", "0").err
+    assert ("does not hold a saved agent" in err, "pickle" in err) == (True, False)  # no advice to unpickle it

@@ -62,6 +62,8 @@ def test_units_do_not_matter_and_limits_are_right(law):
         np.testing.assert_allclose(of(law, unit * mean, unit * spread, freedom, every), plain, rtol=1e-3)
     np.testing.assert_allclose(of(law, np.zeros(N), spread * 0 + 1, freedom, every), 1 / N, rtol=1e-4)
     assert of(law, [0, 3, 3, 1, 2, 0], np.zeros(N), freedom, every).tolist() == [0, 1, 0, 0, 0, 0]
+    for broken in ((mean * np.nan, spread), (mean, spread * [1, np.nan, 1, 1, 1, 1])):
+        assert not abs(of(law, *broken, freedom, every).sum() - 1) < 0.1
     only = np.arange(N) == 4
     np.testing.assert_allclose(of(law, mean, spread, freedom, only), only, atol=1e-6)
 

@@ -207,6 +207,13 @@ def test_a_bound_that_would_change_nothing_is_refused(name):
         Agent(policies.get(name), context_dim=2, num_actions=2, history=Window(50))
 
 
+def test_a_file_of_a_version_that_took_such_a_bound_is_loaded(tmp_path, monkeypatch):
+    with monkeypatch.context() as older:
+        older.setattr("showdown.agent.learner.takes_bound", lambda policy: True)
+        Agent(policies.get("GP"), context_dim=2, num_actions=2, history=Window(50)).save(tmp_path / "agent.npz")
+    assert Agent.load(tmp_path / "agent.npz")._learner.history.bound is None
+
+
 @pytest.mark.parametrize(("bound", "first"), [(Window(6), {14}), (Reservoir(6), set(range(15)))])
 def test_a_bounded_history_keeps_its_size_and_survives_a_file(bound, first, tmp_path):
     agent = sums_agent(history=bound)

@@ -13,7 +13,7 @@ from showdown.agent import checkpoint_file, programs
 from showdown.agent.decision import Waiting
 from showdown.agent.journal import Journal
 from showdown.agent.journal_format import JournalLossError, JournalRecord
-from showdown.agent.learner import Tally
+from showdown.agent.learner import Tally, takes_bound
 from showdown.basics.errors import UsageError, why
 from showdown.basics.files import read_plain
 from showdown.config import from_json
@@ -76,7 +76,7 @@ def unpack(kind: type[Agent], path: Path, *, background: bool) -> Agent:
         key=stored.key,
         encoder=stored.encoder,
         background=background,
-        history=stored.bound if stored.policy.refit_every else None,  # older versions took a bound that changes nothing
+        history=stored.bound if takes_bound(stored.policy) else None,  # older versions took one that changes nothing
         remember=stored.remember,
     )
     learner, clock, pending, service = agent._learner, agent._decider.clock, agent._pending, stored.service

@@ -37,6 +37,11 @@ class Tally(NamedTuple):
     failed_refits: int = 0  # refits in the background that raised an error
 
 
+def takes_bound(policy: Policy) -> bool:
+    """Whether a bound on the history changes what a policy learns."""
+    return bool(policy.refit_every and core(policy).reads_history)
+
+
 class Learner:
     def __init__(
         self,
@@ -52,7 +57,7 @@ class Learner:
         self.observations = 0
         self.tally = Tally()
         seed = int(np.asarray(jax.random.key_data(key)).astype(np.uint64) @ np.array([1, 1 << 32], np.uint64))
-        if bound is not None and not (policy.refit_every and core(policy).reads_history):
+        if bound is not None and not takes_bound(policy):
             raise UsageError(
                 f"{type(core(policy)).__name__} never learns from its history again, so history={bound} would change "
                 "nothing; LinDiscounted and LinWindow forget"

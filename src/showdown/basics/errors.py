@@ -42,7 +42,7 @@ def why(error: BaseException) -> str:
         return f"it is not JSON: line {error.lineno}, column {error.colno}"
     if isinstance(error, UnicodeDecodeError):
         return "it is not text"
-    if isinstance(error, zipfile.BadZipFile):
+    if isinstance(error, zipfile.BadZipFile) or "pickle" in str(error):  # so NumPy takes whatever it does not know
         return "it is damaged, or was never saved by showdown"
     if isinstance(error, MemoryError):
         return "it asks for more memory than there is"

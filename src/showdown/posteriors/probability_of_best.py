@@ -39,7 +39,8 @@ def largest(mean: jax.Array, spread: jax.Array, freedom: jax.Array, available: j
     scale = jnp.where(widest > 0, widest, 1.0)
     share = _shares_of_few(mean / scale, spread / scale, free, available, first)
     certain = jax.nn.one_hot(first, len(mean))  # without any spread the first of the best is taken
-    return jnp.where(widest > 0, share / jnp.maximum(share.sum(), 1e-30), certain)
+    # where a spread is not a number there is no law, and what comes back does not sum to one
+    return jnp.where(widest == 0, certain, share / jnp.maximum(share.sum(), 1e-30))
 
 
 def _shares_of_few(

@@ -171,11 +171,10 @@ class Forecast:
         """What the longer cell should take, compiling included, from the pace of the shorter one."""
         if self.is_done(longer):
             return 0.0
+        if cell.policy_name not in self.pace:  # the shorter one was in the store, so nothing was measured
+            return self.slowdown * sum(self.parts([longer])[0])
         ratio = seconds(work_of(longer)) / max(seconds(work_of(cell)), 1e-9)
-        return (
-            self.slowdown * compile_seconds(work_of(longer))
-            + self.pace.get(cell.policy_name, 0.0) * cell.trials * ratio
-        )
+        return self.slowdown * compile_seconds(work_of(longer)) + self.pace[cell.policy_name] * cell.trials * ratio
 
 
 def _share_of_steps(parts: list[tuple[float, float]], room: float, least: float = 0.0) -> float:

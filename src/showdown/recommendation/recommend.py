@@ -115,7 +115,7 @@ def _answer(halving: SuccessiveHalving, board: Board) -> Recommendation:
         verdict=found,
         metric=halving.metric,
         rows=halving.rows,
-        horizon=problem.horizon,
+        horizon=max(cell.horizon for cell in halving.cells.values()),  # longer trials may have been cut off
         best_fixed_action=_best_fixed(problem),
         costs=costs,
         standings=tuple(board.best_first()),

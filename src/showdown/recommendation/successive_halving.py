@@ -267,7 +267,7 @@ class SuccessiveHalving:
         own = [record for record in by_names(self.cells.values()) if record.policy == policy]
         if not own:
             return None
-        record = max(own, key=lambda one: one.trials)
+        record = max(own, key=lambda one: (one.horizon, one.trials))  # as the verdict selects
         table = self.store.trials(record)
         quarters = play_details(self.store, [record], [record.cell])[record.cell].quarters
         if table is None or quarters is None:

@@ -45,10 +45,11 @@ class App:
     def refuses(self, head: Head) -> Reply | None:
         """The answer to a request whose body is not read; None where it is."""
         path = self._paths.get(head.path)
-        refused = self._admission.refuses(head, is_open=path is not None and path.is_open)
-        if refused is not None:
-            self._service.metrics.count(self._name(head), refused.status, 0.0)
-        return refused
+        return self._admission.refuses(head, is_open=path is not None and path.is_open)
+
+    def refused(self, head: Head, reply: Reply) -> None:
+        """Count a request that is answered without being read to its end."""
+        self._service.metrics.count(self._name(head), reply.status, 0.0)
 
     def answer(self, head: Head, body: bytes, send: Send) -> None:
         """Call `send` once with the answer, now or later."""

@@ -24,7 +24,7 @@ class ServerMetrics:
         )
         self._seconds = Histogram(
             "showdown_http_request_seconds",
-            "Time from a request's headers to the end of its answer.",
+            "Time from a whole request to its answer.",
             ("path",),
             buckets=BOUNDS,
             registry=self._registry,

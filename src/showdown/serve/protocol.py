@@ -1,9 +1,9 @@
 """HTTP/1.1 over one connection: httptools reads requests, and they are answered one after the other.
 
-A general server (uvicorn) makes a task, an event and several messages of each request, which took twice as long as all
-the rest of a decision. Here a request is a call and its answer another. Patience has an end: a connection that nothing
-is being answered on is closed after some seconds, so is one whose answers are not taken, and one beyond the number
-allowed is answered at once. What a client has sent ahead is answered before more is read.
+A general server (uvicorn) makes a task, an event and several messages of each request (docs/design/decisions.md says
+what that takes). Here a request is a call and its answer another. Patience has an end: a connection that nothing is
+being answered on is closed after some seconds, so is one whose answers are not taken, and one beyond the number allowed
+is answered at once. What a client has sent ahead is answered before more is read.
 """
 
 from __future__ import annotations
@@ -23,12 +23,16 @@ NOT_HTTP = refusal(400, "this is not an HTTP request that can be answered")
 LONG_HEAD = refusal(431, "the headers of this request are too large")
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 LENGTH, EXPECT = b"content-length", b"expect"
+NO_HEAD = Head("", "", {})  # of a request that was refused before it could be read
 
 
 class Answering(Protocol):
     """What a connection needs of the application."""
 
     def refuses(self, head: Head) -> Reply | None: ...
+
+    def refused(self, head: Head, reply: Reply) -> None:
+        """Hear of every request that is not read to its end, whoever refused it."""
 
     def answer(self, head: Head, body: bytes, send: Callable[[Reply], None]) -> None:
         """Call `send` once, now or later, in the loop's thread."""
@@ -67,6 +71,7 @@ class Connection(asyncio.Protocol):
         self._all.add(self)
         if len(self._all) > self._limits.connections:
             self._is_deaf = True
+            self._app.refused(NO_HEAD, FULL)
             self._end_with(FULL.written())
 
     def data_received(self, data: bytes) -> None:
@@ -104,6 +109,7 @@ class Connection(asyncio.Protocol):
     def on_message_begin(self) -> None:
         self._url = b""
         self._headers: dict[bytes, bytes] = {}
+        self._head_size = 0
         self._body: list[bytes] = []
         self._size = 0
 
@@ -112,11 +118,15 @@ class Connection(asyncio.Protocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self._headers[name.lower()] = value
+        self._head_size += len(name) + len(value)
 
     def on_headers_complete(self) -> None:
         if self._is_deaf:
             return
         self._head_bytes = 0
+        if self._head_size + len(self._url) > self._limits.head_bytes:  # it came in one piece
+            self._refuse(LONG_HEAD)
+            return
         try:
             path = unquote((httptools.parse_url(self._url).path or b"").decode("ascii"))
         except (httptools.HttpParserError, UnicodeError):
@@ -159,7 +169,9 @@ class Connection(asyncio.Protocol):
         """Answer what is being read before it is whole, after all that came before, and read nothing more."""
         if not self._is_deaf:
             self._is_deaf = True
-            self._ask(_Asked(self._head or Head("", "", {}), b"", reply, False))
+            head = self._head or NO_HEAD
+            self._app.refused(head, reply)
+            self._ask(_Asked(head, b"", reply, False))
 
     def _ask(self, asked: _Asked) -> None:
         self._head = None
@@ -188,7 +200,7 @@ class Connection(asyncio.Protocol):
             return
         content = reply.written(with_body=asked.head.method != "HEAD")
         if reply.closes or not asked.keep_alive or self._is_ending:
-            self._end_with(content)
+            self._end_with(content, lingers=asked.refused is not None)
             return
         self._transport.write(content)
         if self._waiting:
@@ -197,11 +209,20 @@ class Connection(asyncio.Protocol):
             self._idle_since = self._time()
             self._transport.resume_reading()
 
-    def _end_with(self, content: bytes) -> None:
+    def _end_with(self, content: bytes, *, lingers: bool = False) -> None:
+        """Close after this; with `lingers` not before the client does, which may still send what was refused.
+
+        Its system would be told of a reset otherwise, and most clients would fail at sending and never read the answer.
+        """
         self._is_ending = True
         self._stuck_since = self._time()
         self._transport.write(content)
-        self._transport.close()
+        if lingers:
+            self._idle_since = self._time()  # patience has an end here too
+            self._transport.write_eof()
+            self._transport.resume_reading()
+        else:
+            self._transport.close()
 
     # Of the server
 

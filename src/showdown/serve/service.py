@@ -21,7 +21,7 @@ from showdown.serve import metrics
 from showdown.serve.http import BusyError, RequestLimits
 
 AT_ONCE = ROOM  # calls that the agent is asked together
-LINGER = 1e-3  # seconds that a call may wait for others
+LINGER = 1e-3  # seconds that a call may wait for others, however many still come
 ENOUGH = 16  # calls that wait for no others: with more, computing and HTTP had better go on side by side
 
 
@@ -100,9 +100,13 @@ class Service:
         waiting: list[_Asked] = []
         going, last = True, 0  # calls that were answered together the last time, as far as they are waited for
         while going or waiting:
+            until: float | None = None  # when the first of them has waited for long enough
             while going and (count := _count(waiting)) < AT_ONCE:
+                if waiting and until is None:
+                    until = time.monotonic() + LINGER
                 try:
-                    more = self._queue.get(count < last or not waiting, LINGER if waiting else None)
+                    left = None if until is None else max(0.0, until - time.monotonic())
+                    more = self._queue.get(count < last or not waiting, left)
                 except Empty:
                     break
                 going = more is not None
@@ -139,10 +143,10 @@ class Service:
             if not self._is_alone():
                 raise ShowdownError(f"the lock of {self.file} is gone: another process may serve the same file")
             self.agent.save(self.file)
-        except ShowdownError as error:
+        except Exception as error:  # whatever it is: one that is not caught would end all later saves in silence
             self._failed_saves += 1
-            self.not_saved = str(error)
-            self._say(f"not saved: {error}")
+            self.not_saved = str(error) or type(error).__name__
+            self._say(f"not saved: {self.not_saved}")
             return
         self._saved, self._saved_at, self.not_saved = now, time.time(), ""
 
