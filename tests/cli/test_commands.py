@@ -215,7 +215,7 @@ def test_show_says_which_member_a_field_is_of(showdown):
     assert "(was 0.01)" not in text  # which is the other member's
     assert "* hidden_layers " in text
     spelled = showdown("show", "Council-fast[members.1.prior_precision=0.2]").out  # as it is shown
-    assert re.search(r"\* members\.1\.prior_precision = 0\.2 .*\(was 0\.1\)", spelled)
+    assert re.search(r"\* members\.1\.prior_precision = 0\.2 .*\(was 0\.05\)", spelled)
 
 
 def test_list_counts_what_a_suite_plays(showdown):

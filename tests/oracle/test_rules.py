@@ -25,7 +25,7 @@ MEAN, SPREAD, NOISE = np.array([1.0, 0.7, -0.5]), np.array([0.1, 0.5, 1.0]), np.
 
 
 @config
-class Fixed(ValueThompson):
+class FixedValues(ValueThompson):
     """Believes the same of every context."""
 
     def init(self, key, spec):
@@ -62,13 +62,13 @@ def test_ucb_on_a_known_noise_is_textbook_linucb(script):
 
 
 def test_the_optimistic_width_grows_with_time():
-    bounds = UCB(inner=Fixed(), width=0.5, confidence=0.1).bounds((), situation(step=100))
+    bounds = UCB(inner=FixedValues(), width=0.5, confidence=0.1).bounds((), situation(step=100))
     assert np.asarray(bounds) == pytest.approx(MEAN + np.sqrt(0.25 + 0.1 * np.log(301)) * SPREAD, rel=1e-5)
 
 
 def test_square_cb_by_hand():
     law = lambda sharpness, **at: np.asarray(  # noqa: E731
-        SquareCB(inner=Fixed(), sharpness=sharpness).probabilities(ranged(-1, 3), situation(**at))
+        SquareCB(inner=FixedValues(), sharpness=sharpness).probabilities(ranged(-1, 3), situation(**at))
     )
     assert law(0.0) == pytest.approx(np.full(3, 1 / 3), abs=1e-6)
     assert law(1e9) == pytest.approx([1, 0, 0], abs=1e-6)
@@ -79,7 +79,7 @@ def test_square_cb_by_hand():
 
 
 def test_square_cb_keeps_the_range_of_rewards():
-    rule = SquareCB(inner=Fixed())
+    rule = SquareCB(inner=FixedValues())
     state = rule.init(jax.random.key(0), SPEC)
     for reward, low, high in ((5.0, 5, 5), (7.0, 5, 7), (-1.0, -1, 7)):
         state = rule.update(jax.random.key(0), state, situation(), jnp.int32(0), jnp.float32(reward))
@@ -106,7 +106,7 @@ def test_regrets_that_overflow_choose_nothing_that_is_not_available():
 def test_ids_by_bounds_and_by_draws():
     regret = (MEAN + 2 * SPREAD).max() - (MEAN - 2 * SPREAD)
     expected = least_ratio(jnp.float32(regret), jnp.float32(np.log1p(SPREAD**2 / NOISE)), jnp.ones(3, bool))
-    assert np.asarray(IDS(inner=Fixed(), width=2.0).probabilities((), situation())) == pytest.approx(
+    assert np.asarray(IDS(inner=FixedValues(), width=2.0).probabilities((), situation())) == pytest.approx(
         np.asarray(expected), abs=1e-5
     )
     draws = np.array([[1.0, 0, 0], [3, 1, 0], [0, 2, 1], [0, 4, 3]])  # best: 0, 0, 1, 1
@@ -115,7 +115,7 @@ def test_ids_by_bounds_and_by_draws():
     expected = least_ratio(
         jnp.float32(draws.max(axis=1).mean() - means), jnp.float32((shares**2).mean(axis=0)), jnp.ones(3, bool)
     )
-    law = SampledIDS(inner=Fixed(), samples=4).law(jnp.float32(draws), situation())
+    law = SampledIDS(inner=FixedValues(), samples=4).law(jnp.float32(draws), situation())
     assert np.asarray(law) == pytest.approx(np.asarray(expected), abs=1e-6)
 
 

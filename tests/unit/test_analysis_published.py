@@ -126,7 +126,7 @@ def test_published_numbers_stand_beside_ours_in_our_order():
         {"policy": ["B", "A", "C", "A[c=1]", "C[c=1]"], "problem": "x", "mean": [1.0, 2.0, 3.0, 4.0, 4.0], "sem": 0.0}
     ).assign(horizon=1)
     paper = pd.DataFrame({"policy": ["A", "B"], "problem": "x", "paper_mean": [4.0, 1.0], "paper_sem": [0.1, 0.1]})
-    compared = against(summary, paper)
+    compared = against(summary, paper.assign(paper_steps=1))
     assert list(compared["policy"]) == list(summary["policy"])
     assert compared["agrees"].tolist() == [True, False, None, True, None]
     assert compared["finding"].tolist() == ["agrees", "differs", None, "agrees", None]

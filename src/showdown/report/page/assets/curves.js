@@ -152,12 +152,12 @@ function curveChart(problem, chosen, width, { readout, relative = false, small =
     wide = width > 500 && !small,
     // on a phone inside the chart, where the lines end; small charts on a desk have the keys beside them
     named = lines.length <= height / 13 && (!small || matchMedia("(max-width: 760px)").matches);
-  const what = relative ? "cumulative regret, % of Uniform" : "cumulative regret";
+  const what = `${relative ? "cumulative regret, % of Uniform" : "cumulative regret"}${state.log ? " (logarithmic)" : ""}`;
   const { root, frame, plot } = chart({
     width,
     height,
-    xLabel: "step",
-    yLabel: wide ? `${what}${state.log ? " (logarithmic)" : ""}` : "",
+    xLabel: wide || small ? "step" : `step; upwards ${what}`, // a phone has no room beside the axis
+    yLabel: wide ? what : "",
     left: wide ? 58 : 42,
     right: wide && named ? 14 + room : 14,
     label: `Cumulative regret on ${problem} over ${steps} steps for ${plural(lines.length, "policy", "policies")}; use the arrow keys to read values`,
