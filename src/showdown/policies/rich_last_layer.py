@@ -143,6 +143,8 @@ class RichLastLayer(ValueThompson):
         """The prior precision of each owner's coefficients, (owners, dim, dim), from some inputs, (rows, input_dim)."""
         assert isinstance(self.features, HasNetwork)
         network, seen, scale = self.features.tangents(features, inputs)
+        if len(network) == 1:
+            raise UsageError("Rich-BLL takes its prior from the layers below the last, and hidden_layers=() has none")
         kernel = scale**2 * tangent_kernel.hidden_kernel(network, seen)
         designs = self.features.design(features, inputs)
         return self.belief.prior_precision * tangent_kernel.last_layer_prior(kernel, designs, self.strength, self.ridge)
