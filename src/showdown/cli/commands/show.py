@@ -122,7 +122,7 @@ def _text(about: dict[str, Any]) -> str:
     value_width = max((len(str(field["value"])) for field in about["fields"]), default=0)
     for name, field in zip(names, about["fields"], strict=True):
         changed = about["base"] and field["base"] != field["value"]
-        was = f"  (was {field['base']})" if changed else ""
+        was = f"  (was {field['base']})" if changed and field["base"] is not None else ""  # None: a new field
         mark = "*" if changed else " "
         lines.append(f"  {mark} {name:<{name_width}} = {field['value']!s:<{value_width}}  {field['comment']}{was}")
     lines += ["", about["about"]]
