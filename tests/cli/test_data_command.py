@@ -125,7 +125,7 @@ def test_suites_of_real_problems_name_all_linear_presets():
     from showdown.bench.suite import load_suite
     from showdown.policies import policies
 
-    later = ("-Duel", "UCB", "CB", "IDS", "Fast", "-eps0.05", "Discounted", "Window", "Hybrid")  # not of the paper
+    later = ("-Duel", "UCB", "CB", "IDS", "Fast", "Fast-eps0.05", "Discounted", "Window", "Hybrid")  # not of the paper
     linear = {name for name in policies.names() if name.startswith("Lin") and not name.endswith(later)}
     for name, count in (("real-linear", 6), ("real-all", 8)):
         suite = load_suite(name)

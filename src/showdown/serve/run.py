@@ -24,6 +24,7 @@ from showdown.serve.protocol import Connection
 from showdown.serve.service import Service
 
 ARCHIVE = b"PK"  # what a saved agent begins with
+LAST_PORT = 65535
 BACKLOG = 2048  # connections that may wait to be accepted
 STOP_SECONDS = 5  # for answers that are on their way when the server is stopped
 SWEEP = 0.5  # seconds between looks for connections that wait too long
@@ -123,6 +124,8 @@ def alone_with(file: Path) -> Iterator[Callable[[], bool]]:
 @contextmanager
 def listening(host: str, port: int) -> Iterator[socket.socket]:
     """The socket, before anything else is done: an address in use is found at once, and early clients wait."""
+    if not 0 <= port <= LAST_PORT:  # a system may take the rest of a division, and listen elsewhere
+        raise UsageError(f"--port is a number from 0 to {LAST_PORT}, not {port}")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         # asyncio sets TCP_NODELAY only where the protocol is given; without it every answer waits 40 ms
