@@ -61,10 +61,10 @@ def test_features_of_each_action_are_found_and_what_to_add_is_said(showdown, tmp
     frame.to_csv(tmp_path / "ketchup.csv", index=False)
     for options in ((), ("--label", "choice")):
         assert "\n  --label choice --features price\n" in showdown("inspect", "ketchup.csv", *options).out
-    answer = showdown("inspect", "ketchup.csv", "--label", "choice", "--features", "all", "--payoff", "price")
+    answer = showdown("inspect", "ketchup.csv", "--label", "choice", "--features", "price", "--payoff", "price")
     assert ["features", "1", "of", "each", "action"] in [line.split() for line in answer.out.splitlines()]
     assert "look like features" not in answer.out
-    assert answer.out.endswith("'table[path=ketchup.csv,label=choice,features=all,payoff=price]'\n")
+    assert answer.out.endswith("'table[path=ketchup.csv,label=choice,features=price,payoff=price]'\n")
 
 
 def test_what_it_proposes_can_be_run(showdown, customers):
