@@ -87,13 +87,13 @@ def toy() -> tuple[np.ndarray, np.ndarray]:
 
 
 def learners() -> list[str]:
-    """All presets of policies that need no training, and one of each kind of those that do, deep and linear."""
-    first: dict[tuple, str] = {}
+    """All presets of policies that need no training, and one of each kind of those that do."""
+    first: dict[object, str] = {}
     for name in policies.names():
         policy = policies.get(name)
         fields = all_fields(policy)
         trains = "refit_every" in fields or "hidden_layers" in fields
-        first.setdefault((type(core(policy)), fields.get("hidden_layers") == ()) if trains else (name,), name)
+        first.setdefault(type(core(policy)) if trains else name, name)
     return [name for name in first.values() if name != "Uniform"]
 
 
