@@ -22,7 +22,7 @@ import jax.numpy as jnp
 
 from showdown.basics.errors import UsageError
 from showdown.beliefs.linear import Covariance, StudentLinear
-from showdown.config import config, linear, log, param, positive, strictly_between
+from showdown.config import config, linear, param, strictly_between
 from showdown.posteriors.moments import Moments
 from showdown.posteriors.regression import NoiseBelief, Regressions
 
@@ -42,9 +42,6 @@ class DiscountedLinear(StudentLinear):
     """A Student-t belief in which every reward makes all earlier ones, of all actions, count γ times as much."""
 
     covariance: Covariance = param("full", "what is sampled from")
-    prior_precision: float = param(0.25, "λ: ridge prior, coefficients ~ N(0, σ²I/λ)", positive, log(1e-3, 1e3))
-    noise_shape: float = param(6.0, "a0: shape of the prior on the noise variance", positive, log(1e-2, 1e2))
-    noise_rate: float = param(6.0, "b0: its rate", positive, log(1e-2, 1e2))
     compensated: bool = param(False, "what rounding does is forgotten, and never compensated")
     discount: float = param(
         0.999, "γ: what the weight of the past is multiplied by", strictly_between(0, 1), linear(0.99, 0.9999)

@@ -94,8 +94,15 @@ class NetworkFeatures(Features):
             raise UsageError("features of a network are its last hidden layer, and hidden_layers=() has none")
         return self.hidden_layers[-1]
 
+    networks = 1  # side by side; their last layers are one design
+
+    @property
+    def width(self) -> int:
+        """How many numbers of a design are learned."""
+        return self.networks * self.last_units
+
     def dim(self, spec: ProblemSpec) -> int:
-        return self.last_units + spec.input_dim + 1
+        return self.width + spec.input_dim + 1
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> NetworkState:
         return self.begin(self.new_network(key, spec))
@@ -114,11 +121,15 @@ class NetworkFeatures(Features):
     def design(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
         plain = scaled_design(state.contexts, inputs)
         with precision_scope(self.feature_precision):
-            features = network.features(state.averaged, _inputs(plain))
+            features = self.last_layer(state.averaged, _inputs(plain))
         return jnp.concatenate([features / jnp.sqrt(jnp.float32(features.shape[-1])), plain], axis=-1)
 
+    def last_layer(self, parameters: Network, inputs: jax.Array) -> jax.Array:
+        """What the network makes of its inputs, (…, width)."""
+        return network.features(parameters, inputs)
+
     def learned(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
-        return self.design(state, inputs)[..., : self.last_units]
+        return self.design(state, inputs)[..., : self.width]
 
     def predicted(self, state: NetworkState, inputs: jax.Array) -> jax.Array:
         """What the network itself says of rewards, (…, num_outputs)."""
@@ -150,11 +161,12 @@ class NetworkFeatures(Features):
         return network.predict(parameters, inputs)
 
     def refit(self, key: jax.Array, state: NetworkState, history: History) -> NetworkState:
-        def loss(key: jax.Array, parameters: Network, drawn: Drawn) -> jax.Array:
-            predicted = self.predict(key, parameters, drawn.inputs)
-            return training.mean_squared_error(drawn.batch.played(predicted), drawn.batch.rewards)
+        return self.trained(key, state, history, self.error)
 
-        return self.trained(key, state, history, loss)
+    def error(self, key: jax.Array, parameters: Network, drawn: Drawn) -> jax.Array:
+        """What training minimises on one mini-batch, ()."""
+        predicted = self.predict(key, parameters, drawn.inputs)
+        return training.mean_squared_error(drawn.batch.played(predicted), drawn.batch.rewards)
 
     def trained(
         self,
@@ -193,6 +205,7 @@ class NetworkFeatures(Features):
             layers=self.hidden_layers,
             training_steps=self.training_steps(horizon),
             batch_size=self.batch_size,
+            networks=self.networks,
             trainings=trainings,
             posteriors=posteriors,
             width=self.dim(spec),

@@ -49,7 +49,7 @@ class _Rows(NamedTuple):
         return ProblemSpec(self.contexts.shape[1], num_actions, sum(dims))
 
     def features(self, row: jax.Array) -> jax.Array | None:
-        """Of all actions in one row, (num_actions, action_dim); None where actions have none."""
+        """The features of all actions in one row, (num_actions, action_dim); None where actions have none."""
         return features_at(self.items, self.offered, row)
 
 

@@ -6,6 +6,7 @@ Contexts, rewards and noise are those of the problem itself. Regret is against t
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import NamedTuple
 
 import jax
@@ -13,7 +14,7 @@ import jax.numpy as jnp
 
 from showdown.config import at_least, config, param, probability, required
 from showdown.problems.registry import problems
-from showdown.problems.wrapper import ChangedProblem
+from showdown.problems.wrapper import DrawnChange
 from showdown.protocol.keys import role_key
 from showdown.protocol.problem import Episode, Problem, Round, Tables
 
@@ -23,20 +24,20 @@ class ChangingEpisode(NamedTuple):
     own: jax.Array  # what availability is drawn from
 
 
-class ChangingActions(ChangedProblem):
+class ChangingActions(DrawnChange):
     """What both kinds share: a mask at every step, and with it all that the inner problem makes available."""
 
     def begin(self, key: jax.Array, tables: Tables) -> ChangingEpisode:
         size = self.spec(tables).num_actions
         return ChangingEpisode(self.inner.begin(key, tables), self.drawn(role_key(key, "available"), size))
 
+    @abstractmethod
     def drawn(self, key: jax.Array, num_actions: int) -> jax.Array:
         """What a trial draws."""
-        raise NotImplementedError
 
+    @abstractmethod
     def mask(self, step: jax.Array, own: jax.Array, num_actions: int) -> jax.Array:
         """Which actions are available at a step, (num_actions,) bool."""
-        raise NotImplementedError
 
     def round(self, step: jax.Array, episode: ChangingEpisode, tables: Tables) -> Round:
         found = self.inner.round(step, episode.inner, tables)
@@ -45,12 +46,6 @@ class ChangingActions(ChangedProblem):
             both = mask & found.available
             mask = jnp.where(both.any(), both, found.available)
         return found._replace(available=mask)
-
-    def context(self, step: jax.Array, episode: ChangingEpisode, tables: Tables) -> jax.Array:
-        return self.inner.context(step, episode.inner, tables)
-
-    def action_features(self, step: jax.Array, episode: ChangingEpisode, tables: Tables) -> jax.Array | None:
-        return self.inner.action_features(step, episode.inner, tables)
 
 
 @config

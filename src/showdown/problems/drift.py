@@ -24,7 +24,7 @@ from showdown.basics.errors import UsageError
 from showdown.config import config, non_negative, param, required, sizes
 from showdown.problems.registry import problems
 from showdown.problems.rows import LabelledRows, RowsEpisode
-from showdown.problems.wrapper import ChangedProblem
+from showdown.problems.wrapper import ChangedProblem, DrawnChange
 from showdown.protocol.keys import role_key
 from showdown.protocol.problem import Episode, Problem, Round, Tables
 
@@ -37,7 +37,7 @@ class DriftEpisode(NamedTuple):
 
 
 @config
-class Drift(ChangedProblem):
+class Drift(DrawnChange):
     """At given steps, every action takes over what another one paid."""
 
     inner: Problem = param(required, "the problem that changes")
@@ -62,7 +62,7 @@ class Drift(ChangedProblem):
         return DriftEpisode(self.inner.begin(key, tables), order, place, turned)
 
     def whose(self, step: jax.Array, episode: DriftEpisode) -> jax.Array:
-        """For each action, or coordinate, the one whose place it has taken, (size,)."""
+        """Return, for each action or coordinate, the one whose place it has taken, (size,)."""
         changes = jnp.sum(step >= jnp.array(self.steps, jnp.int32), dtype=jnp.int32)
         size = episode.order.shape[0]
         return episode.order[(episode.place + episode.turned[changes]) % size]
@@ -74,11 +74,8 @@ class Drift(ChangedProblem):
         available = None if found.available is None else found.available[whose]
         return found._replace(rewards=found.rewards[whose], means=found.means[whose], available=available)
 
-    def context(self, step: jax.Array, episode: DriftEpisode, tables: Tables) -> jax.Array:
-        return self.inner.context(step, episode.inner, tables)
-
     def action_features(self, step: jax.Array, episode: DriftEpisode, tables: Tables) -> jax.Array | None:
-        features = self.inner.action_features(step, episode.inner, tables)
+        features = super().action_features(step, episode, tables)
         return None if features is None else features[:, self.whose(step, episode)]
 
 
@@ -88,7 +85,7 @@ class WalkEpisode(NamedTuple):
 
 
 @config
-class Walk(ChangedProblem):
+class Walk(DrawnChange):
     """What each action pays is raised by a random walk."""
 
     inner: Problem = param(required, "the problem that changes")
@@ -109,12 +106,6 @@ class Walk(ChangedProblem):
         if found.features is not None:
             raised = jnp.matmul(found.features, raised, precision="highest")
         return found._replace(rewards=found.rewards + raised, means=found.means + raised)
-
-    def context(self, step: jax.Array, episode: WalkEpisode, tables: Tables) -> jax.Array:
-        return self.inner.context(step, episode.inner, tables)
-
-    def action_features(self, step: jax.Array, episode: WalkEpisode, tables: Tables) -> jax.Array | None:
-        return self.inner.action_features(step, episode.inner, tables)
 
 
 @config

@@ -66,3 +66,13 @@ class ChangedProblem(ProblemWrapper):
     @property
     def feedback(self) -> Feedback:
         return self.inner.feedback
+
+
+class DrawnChange(ChangedProblem):
+    """A changed problem whose trials draw something more: its episodes hold that of the inner one as `inner`."""
+
+    def context(self, step: jax.Array, episode: Any, tables: Tables) -> jax.Array:
+        return self.inner.context(step, episode.inner, tables)
+
+    def action_features(self, step: jax.Array, episode: Any, tables: Tables) -> jax.Array | None:
+        return self.inner.action_features(step, episode.inner, tables)

@@ -52,8 +52,7 @@ class NetworkPolicy(Thompson):
 
     def loss(self, key: jax.Array, state: State, parameters: Any, drawn: Drawn, history: History) -> jax.Array:
         """What training minimises, on one mini-batch."""
-        predicted = self.features.predict(key, parameters, drawn.inputs)
-        return training.mean_squared_error(drawn.batch.played(predicted), drawn.batch.rewards)
+        return self.features.error(key, parameters, drawn)
 
     def act(self, key: jax.Array, state: State, situation: Situation) -> jax.Array:
         with precision_scope(self.features.training_precision):  # decisions as exact as training
