@@ -343,3 +343,47 @@ def test_a_table_of_the_paper_without_a_column_says_what_it_is_about(show, resul
 
 def test_the_names_of_the_papers_tables_are_those_of_the_published_numbers():
     assert tuple(LAYOUTS) == command.PAPER_TABLES
+
+
+AGGREGATED = ("--aggregate", "--policies", "LinFullPost,LinGreedy")
+
+
+def test_aggregate_has_a_line_per_policy_and_says_what_is_left_out(show, results):
+    lines = show(results, *AGGREGATED).stdout.splitlines()
+    assert lines[0].split("  ")[0] == "policy"
+    assert [line.split()[:2] for line in lines[2:4]] == [["LinGreedy", "1.00"], ["LinFullPost", "1.65"]]
+    assert "cumulative regret over 1 problem: wheel-0.5" in lines
+    assert "left out: linear: not played by all of the methods that are put together" in lines
+    # over trials two intervals, of the ratio and of the rank; over one problem none
+    assert lines[3].count("[") == 5
+    assert "{" not in lines[3]
+
+
+def test_aggregate_as_data(show, results):
+    value = json.loads(show(results, *AGGREGATED, "--format", "json").stdout)
+    assert value["problems"] == ["wheel-0.5"]
+    assert value["best"] == {"wheel-0.5": "LinGreedy"}
+    first, second = value["methods"]
+    assert first["improvement"] is None
+    assert second["mean_ratio"]["value"] == pytest.approx(1.65)
+    assert second["mean_ratio"]["problems"] is None
+    assert second["improvement"]["value"] == 0  # worse in both trials
+    rows = show(results, *AGGREGATED, "--format", "csv").stdout.splitlines()
+    assert rows[0].startswith("policy,mean_ratio,mean_ratio_trials_low,mean_ratio_trials_high,mean_ratio_problems_low")
+    assert len({row.count(",") for row in rows}) == 1
+    assert show(results, *AGGREGATED, "--format", "markdown").stdout.startswith("| policy | mean ratio |")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--rank",), "--aggregate has a table of its own: leave out --rank"),
+        (("--against", "paper"), "leave out --against"),
+        (("--format", "latex"), "aggregates are written as text, markdown, csv, json, not as latex"),
+        (("--metric", "time"), "of which there are no aggregates"),
+        (("--problems", "linear"), "aggregates need two methods"),
+    ],
+)
+def test_aggregate_refuses_in_a_sentence(show, results, options, said):
+    with pytest.raises(UsageError, match=said):
+        show(results, "--aggregate", *options)

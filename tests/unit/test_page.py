@@ -49,6 +49,19 @@ def cell(page, policy, problem):
     return next(cell for cell in page["cells"] if (cell["policy"], cell["problem"]) == (policy, problem))
 
 
+def test_aggregates_are_those_of_the_table_and_say_what_is_left_out(page, folder):
+    found = page["aggregates"]["cumulative"]
+    assert sorted(found["problems"]) == ["wheel-0.5", "wheel-0.99"]
+    methods = {method["policy"]: method for method in found["methods"]}
+    assert list(methods) == ["LinGreedy", "LinFullPost"]  # no Uniform, and not who played one problem
+    assert methods["LinGreedy"]["mean_ratio"][0] == 1.5  # 1 and 100 / 50
+    assert methods["LinFullPost"]["worst_problem"] == "wheel-0.5"
+    assert methods["LinGreedy"]["improvement"] is None
+    assert methods["LinFullPost"]["improvement"][0] == 0.5
+    assert len(found["left_out"]) == 2
+    assert found["critical_difference"] is None  # of two methods
+
+
 def test_numbers_are_those_of_the_tables(page):
     exact = cell(page, "LinFullPost", "wheel-0.5")
     assert exact["shown"]["cumulative"]["mean"] == pytest.approx(100 * 9_650 / 590_100, rel=1e-4)

@@ -453,6 +453,14 @@ def test_the_overview_comes_first_with_intervals_probabilities_and_profiles(open
             assert all(" to " in text for text in dots)
             assert page.locator("#view .chart").nth(1).locator("circle.mean").count() == 2
             assert page.locator("#view .chart").nth(2).locator("path").count() == 3
+            assert headings[3:] == [
+                "Ratio to the best over 3 problems",
+                "Performance profiles over problems",
+                "All numbers over 3 problems",
+            ]
+            ratios = page.locator("#view .chart").nth(3).locator("circle.mean title").all_text_contents()
+            assert ratios[0] == "LinFullPost: 1.42, 1.42 to 1.42"  # trials differ by nothing there
+            assert page.locator("#view table.aggregates tbody tr").count() == 3
             page.fill("#filter", "BBB")
             assert page.locator("#view .chart").first.locator("circle.mean").count() == 1
             page.fill("#filter", "")

@@ -46,6 +46,10 @@ Columns = Annotated[
     typer.Option("--problems", "--problem", help="Show only these columns: X,Y,wheel-*", autocompletion=problem_names),
 ]
 
+Aggregate = Annotated[
+    bool, typer.Option("--aggregate", help="Instead: one line per policy, over all problems shown, with intervals.")
+]
+
 
 def register(app: typer.Typer) -> None:
     app.command("table", epilog="Example: showdown table results --rank")(table_command)
@@ -74,6 +78,7 @@ def table_command(
         bool, typer.Option("--rank", help="Add the mean rank over the problems shown; with --against, the paper's ten.")
     ] = False,
     sort: Annotated[str | None, typer.Option(help="Best first by a problem, or by rank.")] = None,
+    aggregate: Aggregate = False,
 ) -> None:
     """Print every finished cell: mean ± standard error, as % of Uniform."""
     output = "json" if as_json else output
@@ -82,8 +87,10 @@ def table_command(
     _check_choice("format", output, FORMATS)
     _check_against(against, paper, absolute)
     _check_expected(expected, "time" if paper == "nonlinear-time" else metric or MAIN)
-    if not directory.is_dir():
-        raise UsageError(f"there is no folder {directory}; `showdown run --out {directory}` makes one")
+    if aggregate:
+        _check_aggregate(
+            {"--paper": paper, "--against": against, "--absolute": absolute, "--rank": rank, "--sort": sort}
+        )
 
     from showdown.analysis.table import TableRequest
     from showdown.policies import policies as known_policies
@@ -102,7 +109,11 @@ def table_command(
         known_policies=known_policies.names(),
         known_problems=known_problems.names(),
     )
-    _print(_table(store, request, paper, {"horizon": horizon, "seed": seed, "trials": trials}), output)
+    filters = {"horizon": horizon, "seed": seed, "trials": trials}
+    if aggregate:
+        console.data(_aggregated(store, request, filters, output))
+    else:
+        _print(_table(store, request, paper, filters), output)
 
 
 def _check_against(against: str | None, paper: str | None, absolute: bool) -> None:
@@ -126,6 +137,11 @@ def _check_expected(expected: bool, metric: str) -> None:
         raise UsageError(f"--expected is about regret and has no meaning for --metric {metric}")
 
 
+def _check_aggregate(given: dict[str, Any]) -> None:
+    for option in (name for name, value in given.items() if value):
+        raise UsageError(f"--aggregate has a table of its own: leave out {option}")
+
+
 class _Read(NamedTuple):
     records: list[Record]
     frame: pd.DataFrame  # one row per (cell, trial)
@@ -133,6 +149,9 @@ class _Read(NamedTuple):
 
 
 def _read(directory: Path) -> _Read:
+    if not directory.is_dir():
+        raise UsageError(f"there is no folder {directory}; `showdown run --out {directory}` makes one")
+
     from showdown.analysis.play_details import play_details
     from showdown.bench.store import Store
 
@@ -161,6 +180,18 @@ def _table(store: _Read, request: TableRequest, paper: str | None, filters: dict
     asked = {"policy": request.policies, "problem": request.problems}
     table.not_shown.extend(_unfinished(records, asked, filters))
     return table
+
+
+def _aggregated(store: _Read, request: TableRequest, filters: dict[str, int | None], output: str) -> str:
+    from showdown.analysis.aggregates import aggregates
+    from showdown.analysis.selection import select
+    from showdown.report.aggregates import write
+
+    frame = select(store.frame, **filters).frame
+    asked = frame[request.shows(frame)]
+    if asked.empty:
+        raise UsageError("none of the cells that were asked for is finished")
+    return write(aggregates(asked, request.metric, expected=request.expected), output)
 
 
 def _print(table: Table, output: str) -> None:

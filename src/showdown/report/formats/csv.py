@@ -16,12 +16,12 @@ _FORMULA = tuple("=+-@\t\r＝＋－＠")  # what a spreadsheet takes for the beg
 
 def write(table: Table, width: int | None = None) -> str:
     rows = [
-        {name: _harmless(value) for name, value in row.items()} for row in [*records(table), *reference_records(table)]
+        {name: harmless(value) for name, value in row.items()} for row in [*records(table), *reference_records(table)]
     ]
     return pd.DataFrame(rows, dtype=object).to_csv(index=False)
 
 
-def _harmless(value: Any) -> Any:
+def harmless(value: Any) -> Any:
     """The value, with an apostrophe before text that a spreadsheet would compute, so that it stays text there."""
     if not isinstance(value, str):
         return value

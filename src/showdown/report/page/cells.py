@@ -24,7 +24,7 @@ from showdown.metrics import MAIN, METRICS
 from showdown.metrics.metric import Metric
 from showdown.metrics.standard import TIME
 from showdown.report.page import compact
-from showdown.report.page.compact import number, overviews_of, rank_test, verdicts_of
+from showdown.report.page.compact import aggregates_of, number, overviews_of, rank_test, verdicts_of
 
 _KEYS = ["policy", "problem"]
 ABSOLUTE = "paper-linear"  # the published numbers that are not relative
@@ -48,6 +48,7 @@ class Findings:
     notes: list[Note] = field(default_factory=list)
     verdicts: dict[str, Any] = field(default_factory=dict)  # see `compact.verdicts_of`
     overviews: dict[str, Any] = field(default_factory=dict)  # see `compact.overviews_of`
+    aggregates: dict[str, Any] = field(default_factory=dict)  # see `compact.aggregates_of`
     no_times: dict[str, str] = field(default_factory=dict)  # problem to why its times cannot be compared
 
 
@@ -76,7 +77,9 @@ def cells_of(selection: Selection, store: Store, records: dict[str, Record]) -> 
         for row in pareto_front(absolute[MAIN], absolute[TIME.name]).to_dict("records"):
             found.cells[row["policy"], row["problem"]]["front"] = bool(row["on_front"])
     found.verdicts = verdicts_of(frame, details, found.metrics)
-    found.overviews = overviews_of(frame, found.metrics) if frame["problem"].nunique() > 1 else {}
+    if frame["problem"].nunique() > 1:
+        found.overviews = overviews_of(frame, found.metrics)
+        found.aggregates = aggregates_of(frame)
     normal = _with_baseline(frame, METRICS[MAIN])
     for row in stuck_share(normal).to_dict("records") if len(normal) else []:
         found.cells[row["policy"], row["problem"]]["stuck"] = number(100 * row["share"], 3)

@@ -70,6 +70,7 @@ def collect(directory: Any, *, command: str, title: str = "", docs: str = "") ->
         "notes": [str(note) for note in merged(found.notes)],
         "verdicts": found.verdicts,
         "overviews": found.overviews,
+        "aggregates": found.aggregates,
         "answer": read_answer(directory, warnings),
         "no_times": found.no_times,
         "tunings": tunings,

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from showdown.analysis.aggregates import aggregates
 from showdown.analysis.compare import friedman
 from showdown.analysis.judge import judge
 from showdown.analysis.overview import overview
@@ -20,7 +21,9 @@ from showdown.analysis.ranks import REFERENCES, comparable, mean_ranks
 from showdown.analysis.summary import mean_curve, thin
 from showdown.analysis.verdict import Verdict
 from showdown.basics.errors import UsageError
+from showdown.metrics import MAIN
 from showdown.metrics.metric import Metric
+from showdown.report.aggregates import plain
 
 DIGITS = 4
 TRIAL_DIGITS = 6  # two policies are compared trial by trial, and a small difference of large numbers needs them
@@ -124,6 +127,24 @@ def overviews_of(frame: pd.DataFrame, metrics: Iterable[Metric]) -> dict[str, An
         for name, each in found.items()
         if each is not None
     }
+
+
+def aggregates_of(frame: pd.DataFrame) -> dict[str, Any]:
+    """The aggregates of the main metric, by its name; a number is [value, ends over trials, ends over problems]."""
+    try:
+        return {MAIN: _rounded(plain(aggregates(frame)))}
+    except UsageError:  # single trials, or nothing that has a ratio
+        return {}
+
+
+def _rounded(value: Any) -> Any:
+    """Plain values with four digits; a number with its intervals as a list."""
+    if isinstance(value, dict):
+        own = value.values() if {"value", "trials"} <= value.keys() else None
+        return {name: _rounded(part) for name, part in value.items()} if own is None else [_rounded(one) for one in own]
+    if isinstance(value, list):
+        return [_rounded(part) for part in value]
+    return number(value) if isinstance(value, float) else value
 
 
 def verdicts_of(frame: pd.DataFrame, details: DetailsByCell, metrics: Iterable[Metric]) -> dict[str, Any]:

@@ -27,6 +27,7 @@ SCRIPTS = (  # in the order they build on each other
         "multiples",
         "ranks",
         "overview",
+        "aggregates",
         "compare",
         "time",
         "reproduction",

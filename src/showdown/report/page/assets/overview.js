@@ -6,8 +6,11 @@ function overviewView() {
   const found = overviewOf(state.metric);
   if (!found)
     return {
-      nodes: [el("p", { class: "nothing" }, `No overview by ${titleOf(state.metric)}: it needs two methods on the same problems, and one unit for all of them.`)],
-      arrange: () => {},
+      nodes: [
+        el("p", { class: "nothing" }, `No overview by ${titleOf(state.metric)}: it needs two methods on the same problems, and one unit for all of them.`),
+        ...aggregatesParts(state.metric),
+      ],
+      arrange: showView,
     };
   const rows = found.methods.filter(({ policy }) => isShown(policyOf.get(policy)));
   const better = smallerIsBetter(state.metric) ? "Lower is better" : "Higher is better";
@@ -41,20 +44,21 @@ function overviewView() {
         `Performance profiles, ${data.title}`,
         (width) => profileChart(found.levels, rows.slice(0, MOST_PROFILES), width, `${titleOf(state.metric)}${unit}`),
       ),
+      ...aggregatesParts(state.metric),
     ],
     arrange: showView,
   };
 }
 
 // Rows of a dot with its interval; logarithmic, and said so, where the means differ by more than ten times.
-function dotChart(rows, width, xLabel, { domain = null, middle = null } = {}) {
+function dotChart(rows, width, xLabel, { domain = null, middle = null, origin = 0 } = {}) {
   if (!rows.length) return el("p", { class: "nothing" }, "No method matches the filter.");
   const left = nameWidth(rows.map(({ name }) => name), width);
   const means = rows.map(({ value }) => value[0]);
   const logarithmic = !domain && Math.min(...means) > 0 && Math.max(...means) / Math.min(...means) > 10;
   const ends = rows.flatMap(({ value: [, low, high] }) => [low, high]);
   const least = Math.min(...ends);
-  const span = domain ?? [logarithmic ? Math.max(least, Math.min(...means) / 3) : Math.min(0, least), Math.max(...ends)];
+  const span = domain ?? [logarithmic ? Math.max(least, Math.min(...means) / 3) : Math.min(origin, least), Math.max(...ends)];
   const { root, frame, plot } = chart({
     width,
     height: rows.length * ROW + 50,
@@ -76,7 +80,7 @@ function dotChart(rows, width, xLabel, { domain = null, middle = null } = {}) {
   return root;
 }
 
-function profileChart(levels, rows, width, xLabel) {
+function profileChart(levels, rows, width, xLabel, yLabel = "share of trials") {
   if (!rows.length) return el("p", { class: "nothing" }, "No method matches the filter.");
   const ordered = [...levels].sort((one, other) => one - other);
   const logarithmic = ordered[0] > 0 && ordered.at(-1) / ordered[0] > 10;
@@ -89,7 +93,7 @@ function profileChart(levels, rows, width, xLabel) {
     x: (range) => (logarithmic ? logScale : linearScale)([ordered[0], ordered.at(-1)], range),
     y: (range) => linearScale([0, 1], range),
     xLabel: logarithmic ? `${xLabel} (logarithmic)` : xLabel,
-    yLabel: width > 500 ? "share of trials" : "",
+    yLabel: width > 500 ? yLabel : "",
   });
   for (const { policy, profile } of rows) {
     const points = profile.map((share, index) => [frame.x(levels[index]), frame.y(share)]);
