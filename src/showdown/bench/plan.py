@@ -11,6 +11,7 @@ from showdown.bench.cell import Cell
 from showdown.bench.record import MOST_TRIALS
 from showdown.bench.store import Store
 from showdown.bench.suite import Suite
+from showdown.bench.table_folder import tables_in
 from showdown.bench.table_names import named_by_file, stored_shapes
 from showdown.config.registry import Registry
 from showdown.play.simulate import LONGEST
@@ -48,7 +49,8 @@ def _add_cells(
     """Add the cells of one suite, some of which may be planned already."""
     _check_counts(suite)
     chosen_policies = _resolve(policies, suite.policies)
-    chosen_problems = _resolve(problems, suite.problems)
+    from_folder = tables_in(suite.tables, suite.tables_only, notes) if suite.tables else ()
+    chosen_problems = _resolve(problems, (*suite.problems, *from_folder))
     if not chosen_policies or not chosen_problems:
         raise UsageError(f"there is nothing to play: no {'policy' if not chosen_policies else 'problem'} was named")
     others = [

@@ -20,6 +20,8 @@ class Suite:
     policies: tuple[str, ...]
     problems: tuple[str, ...]
     problems_if_available: tuple[str, ...] = ()  # played only where their data is at hand
+    tables: str = ""  # a folder of tables, each of which is a problem (`table_folder.py`)
+    tables_only: tuple[str, ...] = ()  # of these tables; all if none is named
     trials: int = 50
     trials_of: dict[str, int] = field(default_factory=dict)  # of policies that play another number, by name or pattern
     seed: int = 0
@@ -63,7 +65,7 @@ def load_suite(name: str, included: bool = False) -> Suite:
 def changed(suite: Suite, changes: dict[str, Any]) -> Suite:
     """The suite with some fields changed, in the suites that it includes too."""
     if "problems" in changes:
-        changes = {**changes, "problems_if_available": ()}
+        changes = {**changes, "problems_if_available": (), "tables": "", "tables_only": ()}
     if "trials" in changes:
         changes = {**changes, "trials_of": {}}
     also = () if "policies" in changes else tuple(changed(part, changes) for part in suite.also)
@@ -75,6 +77,8 @@ _KINDS = {
     "policies": list,
     "problems": list,
     "problems_if_available": list,
+    "tables": str,
+    "tables_only": list,
     "trials": int,
     "trials_of": dict,
     "seed": int,
@@ -96,11 +100,11 @@ def _suite(name: str, fields: dict[str, Any]) -> Suite:
             wanted = "a list of names" if kind is list else kind.__name__
             raise UsageError(f"{key} in the suite {name} must be {wanted}, not {value!r}")
     for key in ("policies", "problems"):
-        if not fields.get(key):
+        if not fields.get(key) and not (key == "problems" and fields.get("tables")):
             raise UsageError(f"the suite {name} names no {key}")
     for policy, count in fields.get("trials_of", {}).items():
         if not isinstance(count, int) or isinstance(count, bool):
             raise UsageError(f"trials_of {policy} in the suite {name} must be a whole number, not {count!r}")
     values: dict[str, Any] = {key: tuple(item) if isinstance(item, list) else item for key, item in fields.items()}
     values["also"] = tuple(load_suite(part, included=True) for part in values.get("also", ()))
-    return Suite(name=name, **values)
+    return Suite(name=name, **{"problems": (), **values})

@@ -1,4 +1,4 @@
-"""The data sets of the paper: their files, checksums, terms, where they can be fetched, and where they are here.
+"""The data sets of the paper, and tables of others: files, checksums, terms, where to fetch them, where they are here.
 
 A checksum is that of the content that is parsed, after unpacking, since mirrors pack differently. Two of the authors'
 files (adult.full, jester_data_40jokes_19181users.npy) are in other forms than those here and have no checksum that
@@ -17,6 +17,7 @@ from pathlib import Path
 
 from showdown.basics.errors import MissingDataError, UsageError
 from showdown.basics.files import cache_folder
+from showdown.data import known_tables
 
 _UCI = "https://archive.ics.uci.edu/static/public"
 _UCI_OLD = "https://archive.ics.uci.edu/ml/machine-learning-databases"
@@ -180,7 +181,14 @@ _DATASETS = (
     ),
 )
 
-CATALOGUE: dict[str, Dataset] = {entry.name: entry for entry in _DATASETS}
+_TABLES = Dataset(
+    "tables",
+    f"{len(known_tables.FILES)} tables of KEEL to play with `showdown run tables`",
+    known_tables.TERMS,
+    tuple(DataFile(name, sha256, size, (known_tables.PACKAGE,)) for name, sha256, size in known_tables.FILES),
+)
+
+CATALOGUE: dict[str, Dataset] = {entry.name: entry for entry in (*_DATASETS, _TABLES)}
 
 
 FOLDER_VARIABLE = "SHOWDOWN_DATA"

@@ -66,8 +66,9 @@ def possible_labels(frame: pd.DataFrame) -> dict[str, int]:
             found[str(name)] = distinct
     last = str(frame.columns[-1])
 
-    def likelihood(name: str) -> tuple[bool, bool, bool]:
-        return name.lower() in LIKELY_LABELS, name == last, as_numbers(frame[name]) is None
+    def likelihood(name: str) -> tuple[bool, ...]:
+        declared = name == frame.attrs.get("output")  # in a file of KEEL
+        return declared, name.lower() in LIKELY_LABELS, name == last, as_numbers(frame[name]) is None
 
     return {name: found[name] for name in sorted(found, key=likelihood, reverse=True)}
 

@@ -143,7 +143,9 @@ def _suites() -> list[dict[str, Any]]:
         suite = load_suite(name)
         counts = sorted({suite.trials, *suite.trials_of.values()})
         trials = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
-        size = f"{len(suite.policies)} policies × {len(suite.problems)} problems × {trials} trials"
+        parts = [f"{len(suite.problems)} problems"] if suite.problems else []
+        parts += [f"{len(suite.tables_only) or 'all'} tables in {suite.tables}"] if suite.tables else []
+        size = f"{len(suite.policies)} policies × {' and '.join(parts)} × {trials} trials"
         if suite.problems_if_available:
             size += f", and {', '.join(suite.problems_if_available)} where the data is available"
         size += "".join(f", and {part.name}" for part in suite.also)

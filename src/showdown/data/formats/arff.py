@@ -16,6 +16,8 @@ NUMERIC = ("numeric", "real", "integer")
 # @attribute, a name (bare or quoted), and the rest: a type word or {a set of values}
 _ATTRIBUTE = re.compile(r"""@attribute\s+(?P<name>'[^']*'|"[^"]*"|[^\s{]+)\s*(?P<kind>\{.*|\S+)""", re.IGNORECASE)
 
+_OUTPUT = re.compile(r"^\s*@outputs?\s+(?P<name>[^\n]+)", re.IGNORECASE | re.MULTILINE)  # KEEL's name of the label
+
 
 def is_arff(text: str) -> bool:
     """Whether the text begins as an ARFF or KEEL file does, comments aside."""
@@ -47,6 +49,9 @@ def read(text: str) -> pd.DataFrame:
             frame[name] = frame[name].astype("category")
         elif kind.startswith(NUMERIC):
             frame[name] = _numbers(frame[name], kind)
+    output = _OUTPUT.search(head)
+    if output and output["name"].strip() in names:  # one, and not several
+        frame.attrs["output"] = output["name"].strip()
     return frame
 
 
