@@ -13,7 +13,7 @@ from jax.flatten_util import ravel_pytree
 from showdown.beliefs.network_features import Drawn
 from showdown.policies import policies
 from showdown.policies.ensemble_plus import Ensemble
-from showdown.policies.ensemble_plus_network import EnsembleNetwork
+from showdown.policies.ensemble_plus_network import EnsembleNetwork, seen_by_priors
 from showdown.policies.indexed_network import IndexedNetwork, Parameters
 from showdown.policies.langevin import Langevin, capped, walk
 from showdown.policies.low_rank_filter import LowRankFilter
@@ -21,6 +21,7 @@ from showdown.policies.neural_tangent import NeuralTangent, signals, squares, we
 from showdown.policies.perturbed_rewards import PerturbedRewards
 from showdown.policies.shared.network_policy import PLAIN, row_normals
 from showdown.posteriors import network
+from showdown.protocol.history import History
 from showdown.protocol.keys import role_key
 from showdown.protocol.problem import ProblemSpec
 from showdown.protocol.situation import Batch, Situation
@@ -30,6 +31,7 @@ from showdown.tricks.threefry import key_of
 
 SPEC = ProblemSpec(3, 2)
 LINEAR = replace(PLAIN, hidden_layers=())
+PAST = History(SPEC, jnp.int32(0), jnp.zeros(1, jnp.int32), jnp.zeros(1), lambda rows: jnp.zeros((1, 3)))
 NETWORKS = ["Ensemble+", "NeuralTS", "NeuralUCB", "HiLoFi", "LRKF", "Ensemble++", "Epinet", "NPR", "EVILL", "LMC-TS"]
 
 
@@ -79,8 +81,43 @@ def test_members_of_the_common_network_learn_the_same():
     solved = np.linalg.lstsq(data.inputs, (data.batch.rewards + 0.3 * noise - 2 * priors).T, rcond=None)[0].T
     (layer,) = state.network.averaged
     best = (layer._replace(weights=layer.weights.at[:, :, 0].set(solved), bias=jnp.zeros_like(layer.bias)),)
-    gradient = jax.grad(lambda each: policy.loss(jax.random.key(1), state, each, data, None))(best)
+    gradient = jax.grad(lambda each: policy.loss(jax.random.key(1), state, each, data, PAST))(best)
     assert max(np.abs(leaf).max() for leaf in jax.tree.leaves(gradient)) < 1e-5
+
+
+def test_prior_functions_stand_still_while_the_scale_of_contexts_settles(history):
+    policy = EnsembleNetwork(features=replace(LINEAR, refit_every=60), num_networks=2)
+    contexts = np.random.default_rng(4).normal(size=(240, 3)) * np.where(np.arange(240) < 120, 1.0, 5.0)[:, None]
+
+    @jax.jit
+    def refitted(state, count):
+        return policy.refit(jax.random.key(1), state, replace(past, count=count))
+
+    def priors(state):
+        return state.priors.of(seen_by_priors(state, policy.inputs(state.network, jnp.array([1.0, -0.5, 0.3]))))
+
+    past = history(SPEC, contexts, np.zeros(240), np.ones(240))
+    first = refitted(policy.init(jax.random.key(0), SPEC), jnp.int32(120))
+    second = refitted(first, jnp.int32(240))
+    assert second.network.contexts.used > 2 * first.network.contexts.used
+    np.testing.assert_allclose(priors(second), priors(first), rtol=1e-5)
+
+
+def test_noise_belongs_to_rows_and_trainings_wherever_a_history_begins():
+    """A row that has moved forward in a history that begins later keeps its noise; a training of it has its own."""
+    data, later = drawn(8), replace(PAST, first=jnp.int32(3))
+    moved = data._replace(rows=data.rows - 3)
+    for policy in (EnsembleNetwork(features=LINEAR), IndexedNetwork(features=replace(PLAIN, hidden_layers=(4,)))):
+        state = policy.init(jax.random.key(0), SPEC)
+        learned = state.network.averaged
+        one, other = (policy.loss(jax.random.key(1), state, learned, *each) for each in ((data, PAST), (moved, later)))
+        assert one == other
+    perturbed = PerturbedRewards(features=LINEAR)
+    state = perturbed.init(jax.random.key(0), SPEC)
+    one, other = (
+        perturbed.loss(jax.random.key(1), state, state.network.averaged, data, each) for each in (PAST, later)
+    )
+    assert one != other
 
 
 @pytest.mark.parametrize("layer_norm", [False, True])
@@ -184,6 +221,23 @@ def test_a_filter_of_full_rank_is_the_kalman_filter(last_layer, hidden):
             np.testing.assert_allclose(root.T @ root, block, atol=2e-4)
 
 
+def test_a_filter_that_earns_nothing_keeps_its_doubt():
+    """Linear and of full rank, so that actions share nothing but the unit and the noise: 60 rewards of 0 of one action
+    change nothing in what is believed of the other."""
+    policy = LowRankFilter(hidden_layers=(), layer_norm=False, last_layer="low-rank", rank=40, drift=0.0)
+    state, update = policy.init(jax.random.key(0), SPEC), jax.jit(policy.update)
+    situation = Situation(jnp.array([1.0, -1.0, 1.0]), jnp.int32(0), SPEC)
+    found = []
+    for step in range(64):
+        situation = replace(situation, step=jnp.int32(step))
+        paid = (jnp.int32(1), jnp.float32(4 + step)) if step < 4 else (jnp.int32(0), jnp.float32(0))
+        state = update(jax.random.key(1), state, situation, *paid)
+        if step in (3, 63):
+            values = policy.values(state, situation)
+            found.append([values.mean[1], values.spread[1], values.noise[1]])
+    np.testing.assert_allclose(*found, rtol=1e-3)
+
+
 def test_truncation_keeps_the_largest_directions_and_no_more():
     policy = LowRankFilter(rank=4, drift=0.0)
     factor = jax.random.normal(jax.random.key(0), (12, 30))
@@ -217,7 +271,7 @@ def test_the_index_learns_the_posterior_of_its_own_noise():
     best = learned.doubt.at[0].set(wanted - policy.prior_scale * state.prior[0])
 
     def loss(parameters: Parameters):
-        return policy.loss(jax.random.key(1), state, parameters, data, None)
+        return policy.loss(jax.random.key(1), state, parameters, data, PAST)
 
     at_best = jax.grad(loss)(Parameters(learned.network, best))
     assert np.abs(at_best.doubt[0]).max() < 1e-5

@@ -39,6 +39,7 @@ class EnsembleNetworkState(NamedTuple):
 @config
 class EnsembleNetwork(NetworkPolicy):
     reference = "Osband et al. 2023, https://arxiv.org/abs/2302.09205, after https://arxiv.org/abs/1806.03335 of 2018"
+    numerics = 2  # 2: prior functions see contexts on one scale for ever
     num_networks: int = param(10, "how many members", between(1, 1000), integers(1, 20), small=2)
     prior_scale: float = param(
         1.0, "β: deviation of prior functions, in root mean square rewards", non_negative, log(0.03, 10)
@@ -66,7 +67,8 @@ class EnsembleNetwork(NetworkPolicy):
             jax.tree.map(lambda leaf: leaf[pick], each) for each in (state.network.averaged, state.priors.networks)
         )
         inputs = self.inputs(state.network, situation.inputs)
-        before = (network.predict(prior, inputs) - state.priors.mean[pick]) / state.priors.deviation[pick]
+        raw = network.predict(prior, seen_by_priors(state, inputs))
+        before = (raw - state.priors.mean[pick]) / state.priors.deviation[pick]
         return situation.by_action(network.predict(member, inputs) + self.prior_scale * before)
 
     def means(self, key: jax.Array, state: EnsembleNetworkState, situation: Situation) -> jax.Array:
@@ -76,14 +78,14 @@ class EnsembleNetwork(NetworkPolicy):
     def predict(self, state: EnsembleNetworkState, members: Network, inputs: jax.Array) -> jax.Array:
         """What all members say, (networks, …, num_outputs)."""
         learned = jax.vmap(lambda each: network.predict(each, inputs))(members)
-        return learned + self.prior_scale * state.priors.of(inputs)
+        return learned + self.prior_scale * state.priors.of(seen_by_priors(state, inputs))
 
     def retrained(self, key: jax.Array, state: EnsembleNetworkState, history: History) -> EnsembleNetworkState:
         now = measured(state.network, history)
         inputs, known = first_rows(history)
         scale = now.contexts.refit()
-        priors = state.priors.measured(network_inputs(scale, inputs), known, history.count)
-        state = state._replace(network=now, priors=priors)
+        priors = state.priors.measured(network_inputs(scale, inputs), known, history.count, scale.used)
+        state = state._replace(network=now._replace(contexts=scale), priors=priors)
         batch = history.sample(role_key(key, "residual"), self.features.batch_size)
         values = self.predict(state, now.averaged, network_inputs(scale, batch.inputs)).mean(axis=0)
         residual = jnp.sqrt(jnp.mean((batch.played(values) - batch.rewards / now.unit) ** 2))
@@ -97,14 +99,26 @@ class EnsembleNetwork(NetworkPolicy):
         learned = jax.vmap(lambda each, member: self.features.predict(each, member, drawn.inputs))(keys, parameters)
         # a key for each member: one draw for all, transposed, did not compile on an H200 (JAX 0.11)
         members = jax.random.split(key_of(state.noise_key), self.num_networks)
-        noise = jax.vmap(lambda each: row_normals(each, drawn.rows, 1)[:, 0])(members)  # (networks, size)
+        noise = jax.vmap(lambda each: row_normals(each, history.first + drawn.rows, 1)[:, 0])(
+            members
+        )  # (networks, size)
         targets = drawn.batch.rewards + self.target_noise * state.residual * noise
-        values = drawn.batch.played(learned + self.prior_scale * state.priors.of(drawn.inputs))
+        priors = state.priors.of(seen_by_priors(state, drawn.inputs))
+        values = drawn.batch.played(learned + self.prior_scale * priors)
         return jnp.sum(jnp.mean((values - targets) ** 2, axis=-1))
 
     def work(self, spec: ProblemSpec, horizon: int) -> Work:
         one = super().work(spec, horizon)
         return one._replace(steps=one.steps * self.num_networks, operations=one.operations * self.num_networks)
+
+
+def seen_by_priors(state: EnsembleNetworkState, inputs: jax.Array) -> jax.Array:
+    """What the prior functions see of the networks' inputs: contexts on the scale that they were measured with.
+
+    The scale of contexts goes on settling for thousands of steps; with it the prior functions would move.
+    """
+    ratio = jnp.where(state.priors.scale > 0, state.network.contexts.used / state.priors.scale, 1.0)
+    return jnp.concatenate([ratio * inputs[..., :-1], inputs[..., -1:]], axis=-1)
 
 
 policies.add("Ensemble+-Net", WarmUp(inner=EnsembleNetwork()), base="Ensemble+")

@@ -128,7 +128,9 @@ class IndexedNetwork(NetworkPolicy):
     ) -> jax.Array:
         batch, features = drawn.batch, self.last_layer(parameters, drawn.inputs)
         base = batch.played(self.features.predict(role_key(key, "base"), parameters.network, drawn.inputs))
-        own = self.target_noise * sphere(row_normals(key_of(state.noise_key), drawn.rows, self.index_size))  # c·ξ
+        own = self.target_noise * sphere(
+            row_normals(key_of(state.noise_key), history.first + drawn.rows, self.index_size)
+        )  # c·ξ
         if not self.doubt_layers:
             members = self.members(parameters.doubt, state.prior, features)  # (rows, num_outputs, index_size)
             played = batch.played(jnp.moveaxis(members, -1, 0)).T  # (rows, index_size)

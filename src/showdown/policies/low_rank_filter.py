@@ -3,15 +3,15 @@
 Every reward moves all weights at once, through a Gaussian belief about them, and is then forgotten. `HiLoFi` keeps the
 full covariance Σ_a of each action's last layer, w_a, and a factor C of `rank` rows for that of the hidden weights θ:
 Cov θ ≈ CᵀC. `LRKF` has one factor for all weights. With the derivative j of the action's output by θ, its design
-z = [last hidden layer / √width, 1] and error e, in root mean square rewards,
+z = [last hidden layer / √width, 1] and error e, in units of the largest root mean square of rewards so far,
 
     S = R + ‖Cj‖² + q‖j‖² + zᵀΣ_a z,   K = (CᵀCj + qj) / S,   θ ← θ + K e,   w_a ← w_a + Σ_a z e / S,
     C ← the largest `rank` directions of [C − (Cj)Kᵀ ; √(R + zᵀΣ_a z) Kᵀ],   Σ_a ← Σ_a − Σ_a z zᵀ Σ_a / S.
 
 C grows by a row in each step and is cut back every `BUFFER` steps, through the eigenvectors of its Gram matrix. q lets
 weights drift outside of the directions that are kept: it is the step of plain gradient descent. R is a floor plus a
-share of the running mean squared error. A decision draws one θ and one w_a for each action; the value of all actions
-under the drawn θ is one directional derivative.
+share of the running mean squared error of the action. A decision draws one θ and one w_a for each action; the value of
+all actions under the drawn θ is one directional derivative.
 
 Reference: Duran-Martin et al., "Low-rank Kalman filtering for online Bayesian neural networks", 2025; Chang et al.,
 "Low-rank extended Kalman filtering for online learning of neural networks from streaming data", CoLLAs 2023.
@@ -33,7 +33,7 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
 from showdown.beliefs.belief import Values
-from showdown.beliefs.features import ContextScale
+from showdown.beliefs.features import ContextScale, root_or_one
 from showdown.beliefs.network_features import he_network, network_inputs
 from showdown.config import between, config, integers, linear, log, non_negative, param, positive, sizes
 from showdown.policies.registry import policies
@@ -49,7 +49,7 @@ from showdown.protocol.situation import Situation
 from showdown.tricks.threefry import shape_of_keys
 
 BUFFER = 8  # steps between two truncations
-MEMORY = 200.0  # steps over which the mean squared error is averaged
+MEMORY = 200.0  # pulls over which the mean squared error is averaged
 SETTLED = 100.0  # contexts after which their scale stands still
 TINY = 1e-6  # of the largest eigenvalue: below it a direction is rounding
 
@@ -58,14 +58,11 @@ class FilterState(NamedTuple):
     weights: jax.Array  # (weights,) θ
     factor: jax.Array  # (rank + BUFFER, weights) C
     heads: Any  # regression.Regressions of the last layer; None where it is among the weights
-    error: jax.Array  # () running mean squared error, in mean squared rewards
+    error: jax.Array  # (owners,) running mean squared error, in squares of the unit
+    pulls: jax.Array  # (owners,)
     contexts: ContextScale
     squares: jax.Array  # () sum of squared rewards
-
-    @property
-    def unit(self) -> jax.Array:
-        unit = jnp.sqrt(self.squares / jnp.maximum(self.contexts.seen, 1.0))
-        return jnp.where(unit > 0, unit, 1.0)
+    unit: jax.Array  # () the largest root mean square that rewards have had so far
 
 
 @config
@@ -73,6 +70,7 @@ class LowRankFilter(ValueThompson):
     """Thompson sampling with a low-rank Gaussian belief about the weights of a network."""
 
     reference = "Duran-Martin et al. 2025, https://arxiv.org/abs/2506.11898"
+    numerics = 2  # 2: the unit of rewards never falls, and each action has a noise of its own
     hidden_layers: tuple[int, ...] = param((100, 100), "units of each hidden layer", sizes, small=(4,))
     layer_norm: bool = param(True, "normalise the units of each hidden layer", small=True)
     last_layer: Literal["full", "low-rank"] = param("full", "covariance of the last layer: HiLoFi's or LRKF's")
@@ -97,8 +95,8 @@ class LowRankFilter(ValueThompson):
             heads = regression.prior(spec.num_outputs, width + 1, 1 / self.last_variance)
         directions = self._directions(role_key(key, "factor"), weights.size)
         factor = jnp.concatenate([directions, jnp.zeros((BUFFER, weights.size))])
-        zero = jnp.float32(0.0)
-        return FilterState(weights, factor, heads, jnp.float32(1.0), ContextScale.start(), zero)
+        zeros, zero = jnp.zeros(spec.num_outputs), jnp.float32(0.0)
+        return FilterState(weights, factor, heads, zeros + 1, zeros, ContextScale.start(), zero, zero + 1)
 
     def _directions(self, key: jax.Array, size: int) -> jax.Array:
         """The first rows of C: random directions of unit length, or all of the axes where the rank allows it."""
@@ -135,7 +133,7 @@ class LowRankFilter(ValueThompson):
         return design_of(self._layers(state.weights, spec), inputs)
 
     def noise(self, state: FilterState) -> jax.Array:
-        """R, in mean squared rewards, ()."""
+        """R of each owner, in squares of the unit, (owners,)."""
         return self.noise_floor + self.noise_share * state.error
 
     def scores(self, key: jax.Array, state: FilterState, situation: Situation) -> jax.Array:
@@ -172,7 +170,7 @@ class LowRankFilter(ValueThompson):
 
         with precision_scope("highest"):
             mean, variance = of(inputs) if situation.features is None else jax.vmap(of)(inputs)
-        noise = jnp.full(situation.num_actions, self.noise(state) * state.unit**2)
+        noise = jnp.broadcast_to(self.noise(state) * state.unit**2, situation.num_actions)
         variance = situation.by_action(variance) + self.draw_noise * self.noise(state)
         mean, spread = situation.by_action(mean), self.exploration * jnp.sqrt(variance)
         return Values(state.unit * mean, state.unit * spread, jnp.full_like(mean, jnp.inf), noise)
@@ -190,7 +188,7 @@ class LowRankFilter(ValueThompson):
             predicted, slope = jax.value_and_grad(lambda weights: function(weights)[owner])(state.weights)
             error = reward / state.unit - predicted
             projected = state.factor @ slope  # Cj
-            noise, heads, doubt = self.noise(state), state.heads, jnp.float32(0.0)
+            noise, heads, doubt = self.noise(state)[owner], state.heads, jnp.float32(0.0)
             moved = jnp.sum(projected**2) + self.drift * jnp.sum(slope**2)
             if heads is not None:
                 design, deviation = self.design(state, inputs, spec), jnp.sqrt(noise + moved)
@@ -204,20 +202,29 @@ class LowRankFilter(ValueThompson):
             # the step is the same for all trials, so this is a real branch
             last = situation.step % BUFFER == BUFFER - 1
             factor = jax.lax.cond(last, lambda: self.truncated(grown), lambda: grown)
-        weight = jnp.maximum(1 / state.contexts.seen, 1 / MEMORY)
+        pulls = state.pulls.at[owner].add(1.0)
+        weight = jnp.maximum(1 / pulls[owner], 1 / MEMORY)
         return state._replace(
             weights=state.weights + gain * error,
             factor=factor,
             heads=heads,
-            error=state.error + weight * (error**2 - state.error),
+            error=state.error.at[owner].add(weight * (error**2 - state.error[owner])),
+            pulls=pulls,
         )
 
     def _in_new_units(self, state: FilterState, inputs: jax.Array, reward: jax.Array, spec: ProblemSpec) -> FilterState:
-        """The state after noting a context and a reward; predictions stay what they were, in the new unit."""
+        """The state after noting a context and a reward; predictions stay what they were, in the new unit.
+
+        A unit that fell with the rewards of a method that does nothing would take its doubt along, and its belief that
+        nothing is best would confirm itself (mushroom: two trials of five never ate again).
+        """
         contexts = state.contexts.observe(inputs)
         scale = jnp.where(contexts.seen <= SETTLED, contexts.refit().used, contexts.used)
-        later = state._replace(contexts=contexts._replace(used=scale), squares=state.squares + reward**2)
-        ratio = jnp.where(state.squares > 0, state.unit / later.unit, 1.0)
+        squares = state.squares + reward**2
+        now = root_or_one(squares / contexts.seen)
+        unit = jnp.where(state.squares > 0, jnp.maximum(state.unit, now), now)
+        ratio = jnp.where(state.squares > 0, state.unit / unit, 1.0)
+        later = state._replace(contexts=contexts._replace(used=scale), squares=squares, unit=unit)
         if state.heads is not None:
             return later._replace(heads=state.heads._replace(mean=state.heads.mean * ratio))
         width = (spec.input_dim + 1, *self.hidden_layers)[-1]

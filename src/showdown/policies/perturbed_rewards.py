@@ -79,7 +79,7 @@ class PerturbedRewards(NetworkPolicy, Greedy):
         self, key: jax.Array, state: PerturbedState, parameters: Network, drawn: Drawn, history: History
     ) -> jax.Array:
         batch, predicted = drawn.batch, self.features.predict(key, parameters, drawn.inputs)
-        this_training = jax.random.fold_in(key_of(state.noise_key), history.count)
+        this_training = jax.random.fold_in(key_of(state.noise_key), history.first + history.count)
         noise = self.scale * state.residual * row_normals(this_training, drawn.rows, 1)[:, 0]
         if self.perturb == "rewards":
             return jnp.mean((batch.played(predicted) - batch.rewards - noise) ** 2)

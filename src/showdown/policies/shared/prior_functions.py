@@ -21,10 +21,11 @@ class Priors(NamedTuple):
     mean: jax.Array  # (members,) over rows and outputs
     deviation: jax.Array  # (members,)
     rows: jax.Array  # () on which they were measured
+    scale: jax.Array  # () what contexts were divided by then; 0 before
 
     @classmethod
     def start(cls, networks: Network, members: int) -> Priors:
-        return cls(networks, jnp.zeros(members), jnp.ones(members), jnp.int32(0))
+        return cls(networks, jnp.zeros(members), jnp.ones(members), jnp.int32(0), jnp.float32(0.0))
 
     def of(self, inputs: jax.Array) -> jax.Array:
         """Every member's prior function, (members, …, num_outputs), of inputs (…, dim)."""
@@ -32,10 +33,10 @@ class Priors(NamedTuple):
         shape = (-1, *(1,) * (raw.ndim - 1))
         return (raw - self.mean.reshape(shape)) / self.deviation.reshape(shape)
 
-    def measured(self, inputs: jax.Array, known: jax.Array, count: jax.Array) -> Priors:
+    def measured(self, inputs: jax.Array, known: jax.Array, count: jax.Array, scale: jax.Array | float = 1.0) -> Priors:
         """Brought to mean 0 and variance 1 on the first rows, (MEASURED, dim), of which some are `known`.
 
-        Later rows change nothing, so that the functions stand still.
+        Later rows change nothing, so that the functions stand still; `scale` is what contexts were divided by.
         """
         raw = jax.vmap(lambda each: network.predict(each, inputs))(self.networks)  # (members, rows, outputs)
         rows = known.astype(jnp.float32)
@@ -49,6 +50,7 @@ class Priors(NamedTuple):
             jnp.where(anew, mean, self.mean),
             jnp.where(anew, deviation, self.deviation),
             jnp.where(anew, jnp.minimum(count, MEASURED), self.rows),
+            jnp.where(anew, scale, self.scale),
         )
 
 
