@@ -235,7 +235,7 @@ def test_a_reservoir_keeps_every_row_alike():
         history = ReplayBuffer(1, Reservoir(10), seed, keeps=True)
         for number in range(40):
             history.append(np.array([number], np.float32), 0, np.float32(0))
-        kept[history.contexts[:, 0].astype(int)] += 1
+        kept[history.inputs[:, 0].astype(int)] += 1
     assert abs(kept - 50).max() < 5 * np.sqrt(200 * 0.25 * 0.75)  # false alarm: 40 tails beyond 5 deviations, 2e-5
 
 

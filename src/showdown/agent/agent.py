@@ -25,7 +25,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from showdown.agent import checkpoint, codec, programs, together
+from showdown.agent import checkpoint, codec, programs, records, together
 from showdown.agent.belief_health import Watch, dead_features
 from showdown.agent.codec import Codec
 from showdown.agent.decider import Decider
@@ -33,7 +33,9 @@ from showdown.agent.decision import Decision, Pending, Probabilities
 from showdown.agent.journal import Journal
 from showdown.agent.journal_keeper import JournalKeeper
 from showdown.agent.learner import Learner, Refits
+from showdown.agent.offer import check_policy, has_slots
 from showdown.agent.replay_buffer import Bound
+from showdown.agent.roster import Roster
 from showdown.agent.together import Answer, Call, DecideCall
 from showdown.basics.errors import UsageError
 from showdown.data.encoder import Encoder, HasTable
@@ -53,6 +55,7 @@ class Agent(AbstractContextManager):
         *,
         context_dim: int | None = None,
         num_actions: int | None = None,
+        action_dim: int | None = None,
         seed: int = 0,
         key: jax.Array | None = None,
         encoder: Encoder | None = None,
@@ -63,21 +66,25 @@ class Agent(AbstractContextManager):
         archive_journal: bool = False,
         accept_loss: bool = False,
     ) -> None:
-        """`background` refits in a thread; `history` bounds what refits see; `remember` decisions wait for rewards.
+        """`action_dim` is how many features each action has; decisions then name their actions.
+
+        `background` refits in a thread; `history` bounds what refits see; `remember` decisions wait for rewards.
 
         `archive_journal` keeps segments of the journal that a save has made needless; `accept_loss` goes on where
         records of it are damaged or gone, and says which in `notes`.
         """
-        spec = codec.spec_of(context_dim, num_actions, encoder)
+        spec = codec.spec_of(context_dim, num_actions, action_dim, encoder)
         policy.check()
-        policy.check_problem(spec)
+        check_policy(policy, spec)
         check_state(policy, spec)
         self.policy, self.spec, self.encoder = policy, spec, encoder
-        self._codec = Codec(spec, encoder)
+        slotted = has_slots(policy, spec)
+        names = range(spec.num_actions) if encoder is None else encoder.action_names
+        self._codec = Codec(spec, encoder, Roster(list(names)), has_slots=slotted)
         self._lock, self._saving = RLock(), RLock()
         self._key = named_key(seed, "agent", "policy") if key is None else key
         self._learner = Learner(policy, spec, self._key, history, self._lock, background=background)
-        self._decider = Decider(policy, spec, self._key, self._learner)
+        self._decider = Decider(policy, spec, self._key, self._learner, has_slots=slotted)
         self._pending = Pending(remember)
         self._watch = Watch()
         self._keeper = JournalKeeper()
@@ -97,47 +104,62 @@ class Agent(AbstractContextManager):
 
     # Deciding
 
-    def choose(self, context: Any, *, available: Iterable[Any] | None = None) -> Any:
-        """The action to take for a context: its number, or its name where the agent has an encoder.
+    def choose(self, context: Any, *, available: Iterable[Any] | None = None, actions: Any = None) -> Any:
+        """The action to take for a context: its name, or its number where it has none.
 
-        `available` are the actions that may be taken. Raises DivergedError where a loaded state is not finite.
+        `available` are the actions that may be taken; `actions` those of an agent whose actions have features, by name:
+        `{"a": {"price": 3.5}, …}`, or numbers in place of columns where there is no table. They may be others each
+        time. Raises DivergedError where a loaded state is not finite.
         """
-        vector, mask = self._codec.context(context), self._codec.mask(available)
         with self._lock:
-            action = self._decider.act(vector, mask)
-            self._keeper.write({"decision": None, "action": action})
+            vector, offer = self._codec.context(context), self._codec.offer(available, actions)
+            action = self._decider.act(vector, offer)
+            self._keeper.write(records.chosen(self._codec.slot(action)))
             self._decider.clock.advance()
-        return self._codec.name(action)
+            return self._codec.name(action, offer)
 
-    def decide(self, context: Any, *, available: Iterable[Any] | None = None, draws: int = DRAWS) -> Decision:
+    def decide(
+        self, context: Any, *, available: Iterable[Any] | None = None, actions: Any = None, draws: int = DRAWS
+    ) -> Decision:
         """What `choose` would take, with an id for the reward and a propensity to log, exact or from `draws` draws."""
-        (made,) = together.answer(self, [DecideCall(context, available)], draws)
+        (made,) = together.answer(self, [DecideCall(context, available, actions)], draws)
         if not isinstance(made, Decision):
             raise made  # type: ignore[misc]
         return made
+
+    def known_as(self, decision: Decision) -> Any:
+        """The action of a decision as it is to be named to this agent: by its name, or by a number."""
+        return self._codec.roster.names[decision.action] if self._codec.has_slots else decision.name
 
     def answer_together(self, calls: Sequence[Call], *, draws: int = DRAWS) -> list[Answer]:
         """Answer calls that wait at the same time, rewards first: each answer, or error, is in its call's place."""
         return together.answer(self, calls, draws)
 
-    def choose_many(self, contexts: Any) -> list[Any]:
+    def choose_many(self, contexts: Any, *, actions: Sequence[Any] | None = None) -> list[Any]:
         """What `choose` would take for each of these contexts, with nothing learned in between."""
         matrix = self._codec.contexts(contexts)
         if not len(matrix):
             return []
+        if actions is not None and len(actions) != len(matrix):
+            raise UsageError(f"there are {len(matrix)} contexts, and actions for {len(actions)}")
         with self._lock:
-            actions = self._decider.act_many(matrix)
-            self._keeper.write({"choices": len(actions)})
-            self._decider.clock.advance(len(actions))
-        return [self._codec.name(action) for action in actions]
+            offers = [self._codec.offer(None, None if actions is None else each) for each in actions or [None]]
+            if actions is None:
+                chosen = self._decider.act_many(matrix, offers[0].available)
+                self._keeper.write({"choices": len(chosen)})
+                self._decider.clock.advance(len(chosen))
+                return [self._codec.name(action, offers[0]) for action in chosen]
+        return [self.choose(context, actions=each) for context, each in zip(contexts, actions, strict=True)]
 
     def probabilities(
-        self, context: Any, *, available: Iterable[Any] | None = None, draws: int = DRAWS
+        self, context: Any, *, available: Iterable[Any] | None = None, actions: Any = None, draws: int = DRAWS
     ) -> Probabilities:
         """The probability with which each action would be taken now, exact or from `draws` draws; decides nothing."""
-        vector, mask = self._codec.context(context), self._codec.mask(available)
         with self._lock:
-            return self._decider.probabilities(vector, mask, draws)
+            vector, offer = self._codec.context(context), self._codec.offer(available, actions)
+            found = self._decider.probabilities(vector, offer, draws)
+        count = len(self._codec.names(offer))
+        return Probabilities(found.values[:count], found.errors[:count], found.draws)
 
     # Learning
 
@@ -149,22 +171,24 @@ class Agent(AbstractContextManager):
         paid = codec.reward_number(reward)
         with self._lock:
             waiting = self._pending.find(decision_id)
-            self._keeper.write({"decision": decision_id, "reward": float(paid)})
+            self._keeper.write(records.reward(decision_id, paid))
             self._pending.remove(decision_id)
             return self._learner.learn(*waiting, paid)
 
-    def learn(self, context: Any, action: Any, reward: float) -> bool:
-        """Take in what an action paid that `choose` or others took.
+    def learn(self, context: Any, action: Any, reward: float, *, features: Any = None) -> bool:
+        """Take in what an action paid that `choose` or others took; with the features that it had, where it has any.
 
         False where this would leave a state that is not finite: it is then counted, and the agent stays as it was.
         """
-        vector, number = self._codec.context(context), self._codec.action(action)
         paid = codec.reward_number(reward)
         with self._lock:
-            self._keeper.write({"context": vector.tolist(), "action": number, "reward": float(paid)})
-            return self._learner.learn(vector, number, paid)
+            inputs, slot = self._codec.outcome(context, action, features)
+            self._keeper.write(records.learned(inputs, slot, paid))
+            return self._learner.learn(inputs, slot, paid)
 
-    def learn_many(self, contexts: Any, actions: Any, rewards: Any, *, refits: Refits = 10) -> int:
+    def learn_many(
+        self, contexts: Any, actions: Any, rewards: Any, *, features: Any = None, refits: Refits = 10
+    ) -> int:
         """Take in a history that others decided, oldest first; the number of rows taken in.
 
         A policy that refits does so `refits` times at the end; "all" refits where `learn` would, which takes as long.
@@ -172,16 +196,20 @@ class Agent(AbstractContextManager):
         """
         if refits != "all" and (type(refits) is not int or refits < 1):
             raise UsageError(f"refits must be a whole number of at least 1 or 'all', not {refits!r}")
-        matrix = self._codec.contexts(contexts)
-        numbers = self._codec.actions(actions, len(matrix))
-        paid = codec.reward_vector(rewards, len(matrix))
-        if not len(matrix):
-            return 0
         with self._lock:
-            rows = {"contexts": matrix.tolist(), "actions": numbers.tolist(), "rewards": paid.tolist()}
+            inputs, slots = self._codec.outcomes(contexts, actions, features)
+            paid = codec.reward_vector(rewards, len(inputs))
+            if not len(inputs):
+                return 0
+            rows = {"contexts": inputs.tolist(), "actions": slots.tolist(), "rewards": paid.tolist()}
             self._keeper.write({"rows": rows, "refits": refits})
-            self._decider.clock.give(numbers)
-            return self._learner.learn_many(matrix, numbers, paid, refits)
+            return self._take_in(inputs, slots, paid, refits)
+
+    def _take_in(self, inputs: np.ndarray, slots: np.ndarray, paid: np.ndarray, refits: Refits) -> int:
+        """Learn rows that others decided, with the lock held; the number of rows taken in."""
+        shared = not self._codec.has_slots
+        self._decider.clock.give(np.arange(len(slots)) % self.spec.num_actions if shared else slots)
+        return self._learner.learn_many(inputs, slots, paid, refits)
 
     # Looking after it
 
@@ -189,6 +217,11 @@ class Agent(AbstractContextManager):
     def decisions(self) -> int:
         """How often it chose."""
         return self._decider.clock.decisions
+
+    @property
+    def actions(self) -> list[Any]:
+        """The actions that it has: their names, or numbers where they have none."""
+        return list(self._codec.roster)
 
     @property
     def observations(self) -> int:

@@ -19,7 +19,7 @@ ROUNDS = 20  # of catching up before that, at most: callers may observe faster t
 
 
 class Observation(NamedTuple):
-    context: np.ndarray
+    inputs: np.ndarray
     action: np.int32
     reward: np.float32
     step: np.int32

@@ -14,14 +14,21 @@ import jax.numpy as jnp
 
 from showdown.agent import programs
 from showdown.agent.belief_health import is_tied
+from showdown.agent.programs import Seen
 from showdown.play import block
 from showdown.play.block import RoleKeys
 from showdown.play.propensity import law
 from showdown.protocol.policy import Policy, State
 from showdown.protocol.problem import ProblemSpec
-from showdown.protocol.situation import Batch, Situation
+from showdown.protocol.situation import Situation
 
 ROOM = 64  # rows
+MOST_PLACES = 4096  # of all decisions in one call, where actions have features: those of each are copied
+
+
+def room_for(places: int, spec: ProblemSpec) -> int:
+    """How many decisions among so many places one call answers."""
+    return max(1, min(ROOM, MOST_PLACES // places)) if spec.action_dim else ROOM
 
 
 class DecidedRows(NamedTuple):
@@ -56,7 +63,7 @@ def decide_rows(
 
 @partial(jax.jit, donate_argnums=2, static_argnames="spec")
 def update_rows(
-    policy: Policy, key: jax.Array, state: State, batch: Batch, first: jax.Array, count: jax.Array, *, spec: ProblemSpec
+    policy: Policy, key: jax.Array, state: State, seen: Seen, first: jax.Array, count: jax.Array, *, spec: ProblemSpec
 ) -> tuple[State, jax.Array]:
     """Learn from rows one after the other, from step `first` on: from all, or from none where that is not finite."""
-    return programs.kept_finite(state, programs.after_rows(policy, key, state, batch, first, count, spec))
+    return programs.kept_finite(state, programs.after_rows(policy, key, state, seen, first, count, spec))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from showdown.agent import checkpoint_file, programs
+from showdown.agent import checkpoint_file, programs, records
 from showdown.agent.decision import Waiting
 from showdown.agent.journal import Journal
 from showdown.agent.journal_format import JournalLossError, JournalRecord
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from showdown.agent.agent import Agent
 
 write = checkpoint_file.write
-EXPECTED = (KeyError, TypeError, ValueError, OverflowError, UsageError)  # of a record that makes no sense
+EXPECTED = (KeyError, IndexError, TypeError, ValueError, OverflowError, UsageError)  # of a record that makes no sense
 AT_ONCE = 1024  # rewards of a journal that are learned together
 MOST_BYTES = 1 << 28  # of a recommendation: an encoder with many categories
 
@@ -35,7 +35,7 @@ def pack(agent: Agent) -> checkpoint_file.Saved:
     learner, clock, pending = agent._learner, agent._decider.clock, agent._pending
     rows = learner.history.rows()
     waiting = dict(pending.items())
-    contexts = [decision.context for decision in waiting.values()]
+    inputs = [decision.inputs for decision in waiting.values()]
     return checkpoint_file.Saved(
         policy=agent.policy,
         spec=agent.spec,
@@ -43,7 +43,7 @@ def pack(agent: Agent) -> checkpoint_file.Saved:
         state=programs.copied(learner.state),
         decisions=clock.decisions,
         observations=learner.observations,
-        contexts=rows.contexts[: rows.filled],
+        inputs=rows.inputs[: rows.filled],
         actions=rows.actions[: rows.filled],
         rewards=rows.rewards[: rows.filled],
         service=checkpoint_file.SavedCounts(
@@ -59,7 +59,7 @@ def pack(agent: Agent) -> checkpoint_file.Saved:
         owed=None if clock.owed is None else list(clock.owed),
         remember=pending.most,
         waiting=list(waiting),
-        waiting_contexts=np.array(contexts, np.float32).reshape(-1, agent.spec.context_dim),
+        waiting_inputs=np.array(inputs, np.float32).reshape(-1, agent.spec.input_dim),
         waiting_actions=np.array([decision.action for decision in waiting.values()], np.int32),
         encoder=agent.encoder,
         encode_counts=EncodeCounts.from_dict(agent._codec.counts.as_dict()),
@@ -73,6 +73,7 @@ def unpack(kind: type[Agent], path: Path, *, background: bool) -> Agent:
         stored.policy,
         context_dim=stored.spec.context_dim,
         num_actions=stored.spec.num_actions,
+        action_dim=stored.spec.action_dim,
         key=stored.key,
         encoder=stored.encoder,
         background=background,
@@ -80,7 +81,7 @@ def unpack(kind: type[Agent], path: Path, *, background: bool) -> Agent:
         remember=stored.remember,
     )
     learner, clock, pending, service = agent._learner, agent._decider.clock, agent._pending, stored.service
-    learner.history.fill(stored.contexts, stored.actions, stored.rewards, service.seen)
+    learner.history.fill(stored.inputs, stored.actions, stored.rewards, service.seen)
     learner.restore(
         stored.state, stored.observations, Tally(**{name: getattr(service, name) for name in Tally._fields})
     )
@@ -88,7 +89,7 @@ def unpack(kind: type[Agent], path: Path, *, background: bool) -> Agent:
     agent._decider.usable = all(np.isfinite(leaf).all() for leaf in leaves if leaf.dtype.kind == "f")
     clock.decisions, clock.given, clock.owed = stored.decisions, service.given, stored.owed
     pending.dropped, pending.unknown = service.dropped, service.unknown
-    decisions = zip(stored.waiting_contexts, stored.waiting_actions.tolist(), strict=True)
+    decisions = zip(stored.waiting_inputs, stored.waiting_actions.tolist(), strict=True)
     for id, decision in zip(stored.waiting, decisions, strict=True):
         pending.add(id, Waiting(*decision))
     agent._codec.counts = stored.encode_counts
@@ -145,14 +146,14 @@ def _reward(agent: Agent, record: dict[str, Any]) -> tuple[np.ndarray, int, np.f
         agent._pending.remove(record["decision"])
     else:
         waiting = Waiting(np.array(record["context"], np.float32), record["action"])
-    return waiting.context, waiting.action, np.float32(record["reward"])
+    return waiting.inputs, waiting.action, np.float32(record["reward"])
 
 
 def _learn(agent: Agent, rewards: list[tuple[np.ndarray, int, np.float32]]) -> None:
     """Learn what was collected, and forget it."""
     if rewards:
-        contexts, actions, paid = zip(*rewards, strict=True)
-        agent._learner.learn_rows(np.stack(contexts), np.array(actions, np.int32), np.array(paid, np.float32))
+        inputs, actions, paid = zip(*rewards, strict=True)
+        agent._learner.learn_rows(np.stack(inputs), np.array(actions, np.int32), np.array(paid, np.float32))
         rewards.clear()
 
 
@@ -160,14 +161,12 @@ def _redo(agent: Agent, record: dict[str, Any]) -> None:
     """Do what a record without a reward stands for."""
     if "rows" in record:
         rows = record["rows"]
-        contexts, rewards = (np.array(rows[name], np.float32) for name in ("contexts", "rewards"))
-        actions = np.array(rows["actions"], np.int32)
-        agent._decider.clock.give(actions)
-        agent._learner.learn_many(contexts, actions, rewards, record["refits"])
+        inputs, rewards = (np.array(rows[name], np.float32) for name in ("contexts", "rewards"))
+        agent._take_in(inputs, np.array(rows["actions"], np.int32), rewards, record["refits"])
     elif "choices" in record:
         agent._decider.clock.advance(record["choices"])
     else:
         agent._decider.clock.advance()
         if record["decision"] is not None:
-            context = np.array(record["context"], np.float32)
-            agent._pending.add(record["decision"], Waiting(context, record["action"]))
+            inputs = records.inputs_of(record, agent.spec.action_dim)
+            agent._pending.add(record["decision"], Waiting(inputs, record["action"]))

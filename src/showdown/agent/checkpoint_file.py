@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import showdown.policies  # noqa: F401  (the policies a saved agent may be made of)
+from showdown.agent.learner import takes_bound
 from showdown.agent.replay_buffer import Bound, Reservoir, Window
 from showdown.basics.errors import UsageError, why
 from showdown.basics.files import write_atomically
@@ -58,10 +59,10 @@ class Saved:
     state: State
     decisions: int
     observations: int
-    contexts: np.ndarray  # (kept, context_dim) history, the oldest first; none for policies that never refit
+    inputs: np.ndarray  # (kept, input_dim) history, the oldest first; none for policies that never read it
     actions: np.ndarray  # (kept,)
     rewards: np.ndarray  # (kept,)
-    waiting_contexts: np.ndarray  # (waiting, context_dim) of decisions that wait for their reward
+    waiting_inputs: np.ndarray  # (waiting, input_dim) of decisions that wait for their reward
     waiting_actions: np.ndarray  # (waiting,)
     service: SavedCounts = SavedCounts()
     last_check: str = ""  # of the journal's last record
@@ -92,10 +93,10 @@ def write(path: Path, saved: Saved) -> None:
     arrays = {
         "about": np.frombuffer(json.dumps(about).encode(), np.uint8),
         "key": np.asarray(jax.random.key_data(saved.key)),
-        "contexts": saved.contexts,
+        "contexts": saved.inputs,
         "actions": saved.actions,
         "rewards": saved.rewards,
-        "waiting_contexts": saved.waiting_contexts,
+        "waiting_contexts": saved.waiting_inputs,
         "waiting_actions": saved.waiting_actions,
     }
     for number, leaf in enumerate(jax.tree.leaves(saved.state)):
@@ -146,12 +147,11 @@ def _checked(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Saved:
         raise UsageError(f"its spec must give {' and '.join(ProblemSpec._fields)}")
     least = {"context_dim": 1, "num_actions": 2, "action_dim": 0}
     spec = ProblemSpec(**{name: _count(sizes, name, least[name], LARGEST_SIZE) for name in ProblemSpec._fields})
-    if spec.action_dim:
-        raise UsageError(f"its actions have {spec.action_dim} features, which an agent does not see")
     decisions, observations = (_count(about, name, 0) for name in ("decisions", "observations"))
-    more = _service(about, arrays, spec, observations if policy.refit_every else 0)
+    more = _service(about, arrays, spec)
     service, bound = more["service"], more["bound"]
-    kept = service.seen - service.forgotten_rows if bound is None else min(service.seen, bound.rows)
+    _check_seen(service, policy, observations)
+    kept = max(0, service.seen - service.forgotten_rows) if bound is None else min(service.seen, bound.rows)
     key = _array(arrays, "key", (2,), np.uint32)
     saved = Saved(
         policy=policy,
@@ -160,28 +160,33 @@ def _checked(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Saved:
         state=_state(arrays, policy, spec),
         decisions=decisions,
         observations=observations,
-        contexts=_array(arrays, "contexts", (kept, spec.context_dim), np.float32),
+        inputs=_array(arrays, "contexts", (kept, spec.input_dim), np.float32),
         actions=_array(arrays, "actions", (kept,), np.int32),
         rewards=_array(arrays, "rewards", (kept,), np.float32),
         **more,
     )
     if arrays:
         raise UsageError(f"it also holds {', '.join(map(repr, sorted(arrays)))}, which belong to no such agent")
-    _check_rows("history", spec, saved.contexts, saved.actions)
-    _check_rows("list of decisions", spec, saved.waiting_contexts, saved.waiting_actions)
+    _check_rows("history", spec, saved.inputs, saved.actions)
+    _check_rows("list of decisions", spec, saved.waiting_inputs, saved.waiting_actions)
     if not np.isfinite(saved.rewards).all():
         raise UsageError("its history holds numbers that are not finite")
     return saved
 
 
-def _service(about: dict[str, Any], arrays: dict[str, np.ndarray], spec: ProblemSpec, seen: int) -> dict[str, Any]:
-    """What belongs to a service, by field. `seen` is how many rows the history must have been given."""
+def _check_seen(service: SavedCounts, policy: Policy, observations: int) -> None:
+    """Refuse a history that was not given every observation; older versions kept one that is never read."""
+    right = [observations if takes_bound(policy) else 0, observations if policy.refit_every else 0]
+    if service.seen not in right or (service.seen and service.forgotten_rows > service.seen):
+        raise UsageError(f"its history was given {service.seen} rows, and {observations} were observed")
+
+
+def _service(about: dict[str, Any], arrays: dict[str, np.ndarray], spec: ProblemSpec) -> dict[str, Any]:
+    """What belongs to a service, by field."""
     counts = about.get("service")
     if not isinstance(counts, dict) or counts.keys() != {each.name for each in fields(SavedCounts)}:
         raise UsageError("its counts are not those of an agent")
     service = SavedCounts(**{name: _count(counts, name, 0) for name in counts})
-    if service.seen != seen or service.forgotten_rows > seen:
-        raise UsageError(f"its history was given {service.seen} rows, and {seen} were observed")
     owed, waiting = about.get("owed"), about.get("waiting")
     if owed is not None and not _are(owed, int):
         raise UsageError("its warm-up steps must be whole numbers")
@@ -195,7 +200,7 @@ def _service(about: dict[str, Any], arrays: dict[str, np.ndarray], spec: Problem
         "owed": owed,
         "remember": _count(about, "remember", 1),
         "waiting": waiting,
-        "waiting_contexts": _array(arrays, "waiting_contexts", (len(waiting), spec.context_dim), np.float32),
+        "waiting_inputs": _array(arrays, "waiting_contexts", (len(waiting), spec.input_dim), np.float32),
         "waiting_actions": _array(arrays, "waiting_actions", (len(waiting),), np.int32),
         "encoder": None if encoder is None else _encoder(encoder, spec),
         "encode_counts": EncodeCounts.from_dict(about.get("encode_counts")),
@@ -223,13 +228,13 @@ def _bound(data: Any) -> Bound:
 
 def _encoder(data: Any, spec: ProblemSpec) -> Encoder:
     encoder = Encoder.from_json(data)
-    if (encoder.context_dim, len(encoder.action_names)) != spec[:2]:
+    if (encoder.context_dim, len(encoder.action_names), encoder.action_dim) != spec:
         raise UsageError("its encoder makes contexts or actions of another size")
     return encoder
 
 
-def _check_rows(what: str, spec: ProblemSpec, contexts: np.ndarray, actions: np.ndarray) -> None:
-    if not np.isfinite(contexts).all():
+def _check_rows(what: str, spec: ProblemSpec, inputs: np.ndarray, actions: np.ndarray) -> None:
+    if not np.isfinite(inputs).all():
         raise UsageError(f"its {what} holds numbers that are not finite")
     if ((actions < 0) | (actions >= spec.num_actions)).any():
         raise UsageError(f"its {what} holds actions other than 0 to {spec.num_actions - 1}")

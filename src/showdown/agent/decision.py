@@ -55,12 +55,19 @@ class Probabilities(NamedTuple):
         return value, float(self.errors[action])
 
 
+class Chances(NamedTuple):
+    """With what probability each of some actions would be taken."""
+
+    names: list[Any]  # of the actions, in the order of the law
+    law: Probabilities
+
+
 class Decision(NamedTuple):
     """What was decided, with what is worth logging about it."""
 
     id: str  # to give to `reward`
-    action: int
-    name: str  # of the action; its number as text where the agent has no encoder
+    action: int  # its number; where the request named the actions, its place among them
+    name: str  # of the action; its number as text where it has no name
     propensity: float  # the probability with which the policy takes this action here
     propensity_error: float  # its standard error; 0 where it is exact
 
@@ -68,8 +75,8 @@ class Decision(NamedTuple):
 class Waiting(NamedTuple):
     """What must be known of a decision when its reward comes."""
 
-    context: np.ndarray
-    action: int
+    inputs: np.ndarray  # the context and, where actions have features, those of the action taken
+    action: int  # its slot
 
 
 class Pending:

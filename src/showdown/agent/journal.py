@@ -39,9 +39,10 @@ class Journal:
     ) -> None:
         """`saved` are the number and the check of the last record that the agent's file already holds."""
         self.path, self._real = path, Path(os.path.realpath(path))
+        features = {"action_dim": spec.action_dim} if spec.action_dim else {}
         self._about = {
             "policy": to_json(policy),
-            "spec": {"context_dim": spec.context_dim, "num_actions": spec.num_actions},
+            "spec": {"context_dim": spec.context_dim, "num_actions": spec.num_actions, **features},
         }
         self._saved, self._check = saved[0], saved[1].encode() or form.START
         self._has_check = bool(saved[1])

@@ -15,6 +15,7 @@ import numpy as np
 from showdown.agent import batch_programs, programs
 from showdown.agent.background import Background, Fitted, Observation
 from showdown.agent.batch_programs import ROOM
+from showdown.agent.programs import Seen
 from showdown.agent.replay_buffer import Bound, ReplayBuffer, Rows
 from showdown.agent.step_counter import as_int32
 from showdown.basics.errors import UsageError
@@ -22,10 +23,14 @@ from showdown.config import core
 from showdown.play import block
 from showdown.protocol.policy import Policy, State
 from showdown.protocol.problem import ProblemSpec
-from showdown.protocol.situation import Batch, Situation
 
 ROWS_AT_ONCE = 4096  # of a history, in one program
 Refits = int | Literal["all"]
+
+
+def _no_rows(count: int, spec: ProblemSpec) -> Seen:
+    """Room for so many observations."""
+    return Seen(np.zeros((count, spec.input_dim), np.float32), np.zeros(count, np.int32), np.zeros(count, np.float32))
 
 
 class Tally(NamedTuple):
@@ -62,7 +67,7 @@ class Learner:
                 f"{type(core(policy)).__name__} never learns from its history again, so history={bound} would change "
                 "nothing; LinDiscounted and LinWindow forget"
             )
-        self.history = ReplayBuffer(spec.context_dim, bound, seed, keeps=bool(policy.refit_every))
+        self.history = ReplayBuffer(spec.input_dim, bound, seed, keeps=takes_bound(policy))
         self._fitted_rows = 0  # of the history, at the last refit that was not refused
         self._ready: set[int] = set()  # capacities that the refit is compiled for; empty until `warm`
         self.background = Background(self._fit, self._catch_up, self._swap, lock)
@@ -74,52 +79,51 @@ class Learner:
         # a policy may start two parts of its state with one array; only distinct ones can be given to an update
         return programs.copied(block.init(self.policy, self.key, self.spec))
 
-    def learn(self, context: np.ndarray, action: int, reward: np.float32, *, wait: bool = False) -> bool:
+    def learn(self, inputs: np.ndarray, action: int, reward: np.float32, *, wait: bool = False) -> bool:
         """Whether it was taken in; an update that would leave a state that is not finite is not."""
-        seen = Observation(context, np.int32(action), reward, as_int32(self.observations))
+        seen = Observation(inputs, np.int32(action), reward, as_int32(self.observations))
         if not self._update(seen):
             return False
-        self.history.append(context, action, reward)
+        self.history.append(inputs, action, reward)
         self._refit_if_due(wait=wait)
         return True
 
-    def learn_rows(self, contexts: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> list[bool]:
+    def learn_rows(self, inputs: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> list[bool]:
         """Take in rows as `learn` would, one after the other, in few calls; whether each was taken in."""
         taken: list[bool] = []
         while len(taken) < len(actions):
             every = self.policy.refit_every
             most = min(ROOM, every - self.observations % every) if every else ROOM
             part = slice(len(taken), len(taken) + most)
-            taken += self._learn_at_once(contexts[part], actions[part], rewards[part])
+            taken += self._learn_at_once(inputs[part], actions[part], rewards[part])
         return taken
 
-    def _learn_at_once(self, contexts: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> list[bool]:
+    def _learn_at_once(self, inputs: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> list[bool]:
         """Take in rows among which no refit falls due, but perhaps after the last."""
         count = len(actions)
         if not self.policy.learns_only_at_refits:  # else an update changes nothing
             first = as_int32(self.observations)
-            self.state, fine = self._update_rows(self.state, contexts, actions, rewards, first)
+            self.state, fine = self._update_rows(self.state, inputs, actions, rewards, first)
             if not fine:  # find out which
-                rows = zip(contexts, actions.tolist(), rewards, strict=True)
-                return [self.learn(context, action, reward) for context, action, reward in rows]
+                rows = zip(inputs, actions.tolist(), rewards, strict=True)
+                return [self.learn(each, action, reward) for each, action, reward in rows]
             if self.background.busy:
                 for place in range(count):
-                    row = contexts[place], actions[place], rewards[place]
+                    row = inputs[place], actions[place], rewards[place]
                     self.background.note(Observation(*row, as_int32(self.observations + place)))
         self.observations += count
-        self.history.extend(contexts, actions, rewards)
+        self.history.extend(inputs, actions, rewards)
         self._refit_if_due(wait=False)
         return [True] * count
 
     def _update_rows(
-        self, state: State, contexts: np.ndarray, actions: np.ndarray, rewards: np.ndarray, first: np.int32
+        self, state: State, inputs: np.ndarray, actions: np.ndarray, rewards: np.ndarray, first: np.int32
     ) -> tuple[State, jax.Array]:
         """The state after at most `ROOM` observations that follow each other; it gives `state` away."""
         count = len(actions)
-        rows = np.zeros((ROOM, self.spec.context_dim), np.float32), np.zeros(ROOM, np.int32), np.zeros(ROOM, np.float32)
-        rows[0][:count], rows[1][:count], rows[2][:count] = contexts, actions, rewards
-        numbers = first, np.int32(count)
-        return batch_programs.update_rows(self.policy, self.key, state, Batch.at(*rows), *numbers, spec=self.spec)
+        rows = _no_rows(ROOM, self.spec)
+        rows.inputs[:count], rows.actions[:count], rows.rewards[:count] = inputs, actions, rewards
+        return batch_programs.update_rows(self.policy, self.key, state, rows, first, np.int32(count), spec=self.spec)
 
     def _refit_if_due(self, *, wait: bool) -> None:
         self._get_ready()
@@ -139,15 +143,15 @@ class Learner:
         self.observations += 1
         return True
 
-    def learn_many(self, contexts: np.ndarray, actions: np.ndarray, rewards: np.ndarray, refits: Refits) -> int:
+    def learn_many(self, inputs: np.ndarray, actions: np.ndarray, rewards: np.ndarray, refits: Refits) -> int:
         """Take in a history; how many of its rows were taken."""
         self.background.cancel()
         if refits == "all":
-            return sum([self.learn(*row, wait=True) for row in zip(contexts, actions.tolist(), rewards, strict=True)])
+            return sum([self.learn(*row, wait=True) for row in zip(inputs, actions.tolist(), rewards, strict=True)])
         before = self.observations
         for first in range(0, len(actions), ROWS_AT_ONCE):
             part = slice(first, first + ROWS_AT_ONCE)
-            self._learn_part(contexts[part], actions[part], rewards[part])
+            self._learn_part(inputs[part], actions[part], rewards[part])
         count = min(refits, self.observations) if self.policy.refit_every else 0
         forgotten = self.tally.forgotten_rows
         for place in range(count):
@@ -155,22 +159,22 @@ class Learner:
                 break
         return self.observations - before - (self.tally.forgotten_rows - forgotten)
 
-    def _learn_part(self, contexts: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> None:
+    def _learn_part(self, inputs: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> None:
         count = len(actions)
         if not self.policy.learns_only_at_refits:
             room = ROWS_AT_ONCE - count
             flat = (0, room)
-            padded = Batch.at(np.pad(contexts, (flat, (0, 0))), np.pad(actions, flat), np.pad(rewards, flat))
+            padded = Seen(np.pad(inputs, (flat, (0, 0))), np.pad(actions, flat), np.pad(rewards, flat))
             numbers = as_int32(self.observations), np.int32(count)
             state, fine = programs.update_many(self.policy, self.key, self.state, padded, *numbers, spec=self.spec)
             if not fine:  # find out which rows
-                steps = zip(contexts, actions, rewards, strict=True)
+                steps = zip(inputs, actions, rewards, strict=True)
                 taken = [self._update(Observation(*row, as_int32(self.observations))) for row in steps]
-                self.history.extend(contexts[taken], actions[taken], rewards[taken])
+                self.history.extend(inputs[taken], actions[taken], rewards[taken])
                 return
             self.state = state
         self.observations += count
-        self.history.extend(contexts, actions, rewards)
+        self.history.extend(inputs, actions, rewards)
 
     def restore(self, state: State, observations: int, tally: Tally) -> None:
         """Go on from a file, after its history is filled."""
@@ -184,13 +188,15 @@ class Learner:
         return bool(fine)
 
     def _fit(self, state: State, rows: Rows, step: int) -> tuple[State, jax.Array]:
-        numbers = np.int32(rows.filled), as_int32(step)
-        return programs.refit(self.policy, self.key, state, Batch.at(*rows[:3]), *numbers, spec=self.spec)
+        count = rows.filled if self.history.keeps else step + 1
+        numbers = as_int32(count), as_int32(step)
+        return programs.refit(self.policy, self.key, state, Seen(*rows[:3]), *numbers, spec=self.spec)
 
     def _updated(self, state: State, seen: Observation) -> tuple[State, jax.Array]:
         """The state after one observation, and whether it is finite."""
-        situation = Situation.at(seen.context, seen.step, self.spec)
-        return programs.update(self.policy, self.key, state, situation, seen.action, seen.reward)
+        return programs.update(
+            self.policy, self.key, state, seen.inputs, seen.step, seen.action, seen.reward, spec=self.spec
+        )
 
     def _account(self, fine: bool, rows: int) -> None:
         """Rows that came since the last good refit are taken out of the history when one of them spoils the next."""
@@ -213,8 +219,8 @@ class Learner:
         """A fitted state after what was observed while it was being fitted."""
         for first in range(0, len(missed), ROOM):
             part = missed[first : first + ROOM]
-            contexts, actions, rewards, steps = zip(*part, strict=True)
-            state, fine = self._update_rows(state, np.stack(contexts), np.array(actions), np.array(rewards), steps[0])
+            inputs, actions, rewards, steps = zip(*part, strict=True)
+            state, fine = self._update_rows(state, np.stack(inputs), np.array(actions), np.array(rewards), steps[0])
             for seen in part if not fine else ():
                 state, _ = self._updated(state, seen)
         return state
@@ -225,13 +231,13 @@ class Learner:
     def warm(self, rows: int, *, single: bool) -> None:
         """Compile updates and refit, for a history of so many rows, by calling them on copies."""
         self.history.reserve(rows)
-        context, number, reward = np.zeros(self.spec.context_dim, np.float32), np.int32(0), np.float32(0)
+        inputs, number, reward = np.zeros(self.spec.input_dim, np.float32), np.int32(0), np.float32(0)
         if not self.policy.learns_only_at_refits:
             copy = programs.copied(self.state)
             one = np.zeros(1, np.int32), np.zeros(1, np.float32)
-            jax.block_until_ready(self._update_rows(copy, context[None], *one, number))
+            jax.block_until_ready(self._update_rows(copy, inputs[None], *one, number))
             if single:
-                nothing = Observation(context, number, reward, number)
+                nothing = Observation(inputs, number, reward, number)
                 jax.block_until_ready(self._updated(programs.copied(self.state), nothing))
         if self.policy.refit_every:
             self._compile_refit(programs.copied(self.state), self.history.capacity)
@@ -246,7 +252,5 @@ class Learner:
             self.background.submit(self._compile_refit, programs.copied(self.state), after)
 
     def _compile_refit(self, copy: State, capacity: int) -> None:
-        dim = self.spec.context_dim
-        rows = np.zeros((capacity, dim), np.float32), np.zeros(capacity, np.int32), np.zeros(capacity, np.float32)
-        jax.block_until_ready(self._fit(copy, Rows(*rows, 1), 0))
+        jax.block_until_ready(self._fit(copy, Rows(*_no_rows(capacity, self.spec), 1), 0))
         self._ready.add(capacity)

@@ -6,6 +6,7 @@ A program that changes the state gives the old one back where the new one would 
 from __future__ import annotations
 
 from functools import partial
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +16,23 @@ from showdown.play.block import RoleKeys
 from showdown.play.propensity import at_once, law
 from showdown.protocol.policy import History, Policy, State, all_finite
 from showdown.protocol.problem import ProblemSpec
-from showdown.protocol.situation import Batch, Situation
+from showdown.protocol.situation import Situation
+
+
+class Seen(NamedTuple):
+    """Some observations. An input is the context and, where actions have features, those of the action taken."""
+
+    inputs: Any  # (rows, input_dim)
+    actions: Any  # (rows,)
+    rewards: Any  # (rows,)
+
+
+def learned_from(inputs: jax.Array, step: jax.Array, spec: ProblemSpec) -> Situation:
+    """What `update` sees of an observation. Of the other actions' features nothing is kept."""
+    if not spec.action_dim:
+        return Situation(inputs, step, spec)
+    context, features = inputs[: spec.context_dim], inputs[spec.context_dim :]
+    return Situation(context, step, spec, None, jnp.broadcast_to(features, (spec.num_actions, spec.action_dim)))
 
 
 @jax.jit
@@ -33,41 +50,52 @@ def act_many(policy: Policy, key: jax.Array, state: State, situations: Situation
 probabilities = jax.jit(law, static_argnames="draws")
 
 
-@partial(jax.jit, donate_argnums=2)
+@partial(jax.jit, donate_argnums=2, static_argnames="spec")
 def update(
-    policy: Policy, key: jax.Array, state: State, situation: Situation, action: jax.Array, reward: jax.Array
+    policy: Policy,
+    key: jax.Array,
+    state: State,
+    inputs: jax.Array,
+    step: jax.Array,
+    action: jax.Array,
+    reward: jax.Array,
+    *,
+    spec: ProblemSpec,
 ) -> tuple[State, jax.Array]:
+    situation = learned_from(inputs, step, spec)
     return kept_finite(state, block.update(policy, RoleKeys.of(key), state, situation, action, reward))
 
 
 @partial(jax.jit, static_argnames="spec")
 def update_many(
-    policy: Policy, key: jax.Array, state: State, batch: Batch, first: jax.Array, count: jax.Array, *, spec: ProblemSpec
+    policy: Policy, key: jax.Array, state: State, seen: Seen, first: jax.Array, count: jax.Array, *, spec: ProblemSpec
 ) -> tuple[State, jax.Array]:
     """Learn from the first `count` rows, one after the other; whether what comes out is finite."""
-    state = after_rows(policy, key, state, batch, first, count, spec)
+    state = after_rows(policy, key, state, seen, first, count, spec)
     return state, all_finite(state)
 
 
 def after_rows(
-    policy: Policy, key: jax.Array, state: State, batch: Batch, first: jax.Array, count: jax.Array, spec: ProblemSpec
+    policy: Policy, key: jax.Array, state: State, seen: Seen, first: jax.Array, count: jax.Array, spec: ProblemSpec
 ) -> State:
     """The state after the first `count` rows, one after the other, from step `first` on."""
     keys = RoleKeys.of(key)
 
     def one(row: jax.Array, state: State) -> State:
-        situation = Situation(batch.contexts[row], first + row, spec)
-        return block.update(policy, keys, state, situation, batch.actions[row], batch.rewards[row])
+        situation = learned_from(seen.inputs[row], first + row, spec)
+        return block.update(policy, keys, state, situation, seen.actions[row], seen.rewards[row])
 
     return jax.lax.fori_loop(0, count, one, state)
 
 
 @partial(jax.jit, donate_argnums=2, static_argnames="spec")
 def refit(
-    policy: Policy, key: jax.Array, state: State, batch: Batch, count: jax.Array, last: jax.Array, *, spec: ProblemSpec
+    policy: Policy, key: jax.Array, state: State, seen: Seen, count: jax.Array, last: jax.Array, *, spec: ProblemSpec
 ) -> tuple[State, jax.Array]:
     """Refit to the first `count` rows; `last` is the number of the last observation, whichever rows were kept."""
-    history = History(spec, count, batch.actions, batch.rewards, lambda rows: batch.contexts[rows])
+    dim = spec.context_dim
+    features_at = (lambda rows: seen.inputs[rows, dim:]) if spec.action_dim else None
+    history = History(spec, count, seen.actions, seen.rewards, lambda rows: seen.inputs[rows, :dim], features_at)
     return kept_finite(state, block.refit(policy, RoleKeys.of(key), state, history, last))
 
 

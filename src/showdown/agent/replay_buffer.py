@@ -33,7 +33,7 @@ Bound = Window | Reservoir | None
 class Rows(NamedTuple):
     """Observations in arrays of a fixed size, of which the first `filled` are used, the oldest first."""
 
-    contexts: np.ndarray  # (capacity, context_dim) float32
+    inputs: np.ndarray  # (capacity, input_dim) float32
     actions: np.ndarray  # (capacity,) int32
     rewards: np.ndarray  # (capacity,) float32
     filled: int
@@ -42,12 +42,12 @@ class Rows(NamedTuple):
 class ReplayBuffer:
     """Appends in constant time. A bounded history has one size for ever; the other one doubles."""
 
-    def __init__(self, context_dim: int, bound: Bound, seed: int, *, keeps: bool) -> None:
+    def __init__(self, input_dim: int, bound: Bound, seed: int, *, keeps: bool) -> None:
         if bound is not None and (type(bound.rows) is not int or bound.rows < 1):
             raise UsageError(f"a bounded history holds at least one row, not {bound.rows!r}")
         self.bound, self.keeps, self._seed = bound, keeps, seed
         capacity = 0 if not keeps else FIRST_CAPACITY if bound is None else bound.rows
-        self.contexts = np.zeros((capacity, context_dim), np.float32)
+        self.inputs = np.zeros((capacity, input_dim), np.float32)
         self.actions = np.zeros(capacity, np.int32)
         self.rewards = np.zeros(capacity, np.float32)
         self.seen = 0  # rows ever given
@@ -57,13 +57,13 @@ class ReplayBuffer:
     def capacity(self) -> int:
         return len(self.actions)
 
-    def append(self, context: np.ndarray, action: int, reward: np.float32) -> None:
+    def append(self, inputs: np.ndarray, action: int, reward: np.float32) -> None:
         if not self.keeps:
             return
         place = self._place()
         self.seen += 1
         if place is not None:
-            self.contexts[place], self.actions[place], self.rewards[place] = context, action, reward
+            self.inputs[place], self.actions[place], self.rewards[place] = inputs, action, reward
 
     def _place(self) -> int | None:
         if self.bound is None or self.count < self.capacity:
@@ -78,7 +78,7 @@ class ReplayBuffer:
 
     def _resize(self, capacity: int) -> None:
         """New arrays, so that a refit in progress keeps the old ones."""
-        for name in ("contexts", "actions", "rewards"):
+        for name in ("inputs", "actions", "rewards"):
             old = getattr(self, name)
             new = np.zeros((capacity, *old.shape[1:]), old.dtype)
             new[: self.count] = old[: self.count]
@@ -97,25 +97,25 @@ class ReplayBuffer:
     def nearly_full(self) -> bool:
         return self.count > _ample(self.capacity)
 
-    def extend(self, contexts: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> None:
+    def extend(self, inputs: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> None:
         if not self.keeps:
             return
         if self.bound is not None:
-            for row in zip(contexts, actions, rewards, strict=True):
+            for row in zip(inputs, actions, rewards, strict=True):
                 self.append(*row)
             return
         wanted = self.count + len(actions)
         if wanted > self.capacity:
             self._resize(capacity_for(wanted))
         new = slice(self.count, wanted)
-        self.contexts[new], self.actions[new], self.rewards[new] = contexts, actions, rewards
+        self.inputs[new], self.actions[new], self.rewards[new] = inputs, actions, rewards
         self.count, self.seen = wanted, self.seen + len(actions)
 
     def forget(self, first: int, end: int) -> int:
         """Drop rows of an unbounded history, and say how many; a bounded one loses them in time."""
         if self.bound is not None:
             return 0
-        for name in ("contexts", "actions", "rewards"):
+        for name in ("inputs", "actions", "rewards"):
             array = getattr(self, name).copy()
             array[first : self.count - (end - first)] = array[end : self.count]
             setattr(self, name, array)
@@ -127,22 +127,24 @@ class ReplayBuffer:
 
         An unbounded history never changes a row that it has, so its arrays are shared; a bounded one is copied.
         """
-        arrays = self.contexts, self.actions, self.rewards
+        arrays = self.inputs, self.actions, self.rewards
         if self.bound is None:
             return Rows(*arrays, self.count)
         oldest = self.seen % self.capacity if isinstance(self.bound, Window) and self.count == self.capacity else 0
-        contexts, actions, rewards = (np.roll(array, -oldest, axis=0) for array in arrays)
-        return Rows(contexts, actions, rewards, self.count)
+        inputs, actions, rewards = (np.roll(array, -oldest, axis=0) for array in arrays)
+        return Rows(inputs, actions, rewards, self.count)
 
-    def fill(self, contexts: np.ndarray, actions: np.ndarray, rewards: np.ndarray, seen: int) -> None:
+    def fill(self, inputs: np.ndarray, actions: np.ndarray, rewards: np.ndarray, seen: int) -> None:
         """What was saved, the oldest first."""
-        if self.keeps and self.bound is None:
+        if not self.keeps:
+            return
+        if self.bound is None:
             self._resize(capacity_for(len(actions)))
         self.count, self.seen = len(actions), seen
-        arrays = [np.array(array) for array in (contexts, actions, rewards)]
+        arrays = [np.array(array) for array in (inputs, actions, rewards)]
         if isinstance(self.bound, Window) and self.count == self.capacity:
             arrays = [np.roll(array, seen % self.capacity, axis=0) for array in arrays]
-        for kept, array in zip((self.contexts, self.actions, self.rewards), arrays, strict=True):
+        for kept, array in zip((self.inputs, self.actions, self.rewards), arrays, strict=True):
             kept[: self.count] = array
 
 

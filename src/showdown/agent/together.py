@@ -6,13 +6,15 @@ write to the journal, and each kind is one call of a compiled program for up to 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from showdown.agent import records
 from showdown.agent.codec import reward_number
-from showdown.agent.decision import Decision, Waiting
+from showdown.agent.decision import Chances, Decision, Waiting
+from showdown.agent.offer import Offer
 from showdown.basics.errors import ShowdownError, UsageError
 
 if TYPE_CHECKING:
@@ -22,6 +24,15 @@ if TYPE_CHECKING:
 class DecideCall(NamedTuple):
     context: Any
     available: Iterable[Any] | None = None
+    actions: Any = None  # with their features, where they have any
+
+
+class ProbabilitiesCall(NamedTuple):
+    """With what probability each action would be taken; nothing is decided."""
+
+    context: Any
+    available: Iterable[Any] | None = None
+    actions: Any = None
 
 
 class RewardCall(NamedTuple):
@@ -37,34 +48,42 @@ class LearnCall(NamedTuple):
     context: Any
     action: Any
     reward: float
+    features: Any = None  # of the action
 
 
-Call = DecideCall | RewardCall | LearnCall
-Answer = Decision | bool | ShowdownError  # an error stands in the place of the call that it is about
+Call = DecideCall | ProbabilitiesCall | RewardCall | LearnCall
+Answer = Decision | Chances | bool | ShowdownError  # an error stands in the place of the call that it is about
 
 
-class _Row(NamedTuple):
-    """A call whose arguments are as they should be."""
+class _Asked(NamedTuple):
+    """A decision whose arguments are as they should be."""
 
     place: int
     context: np.ndarray
-    mask: np.ndarray | None = None  # of a decision
+    offer: Offer
+
+
+class _Told(NamedTuple):
+    """A reward whose arguments are as they should be."""
+
+    place: int
+    inputs: np.ndarray
+    action: int
+    reward: np.float32
     id: str | None = None  # of the decision that is rewarded
-    action: int = 0
-    reward: np.float32 = np.float32(0)
 
     @property
     def record(self) -> dict[str, Any]:
         if self.id is not None:
-            return {"decision": self.id, "reward": float(self.reward)}
-        return {"context": self.context.tolist(), "action": self.action, "reward": float(self.reward)}
+            return records.reward(self.id, self.reward)
+        return records.learned(self.inputs, self.action, self.reward)
 
 
 def answer(agent: Agent, calls: Sequence[Call], draws: int) -> list[Answer]:
     """The answer of each call, in its place: a decision, whether a reward was learned, or an error."""
     answers: list[Any] = [None] * len(calls)
 
-    def each(kind: Any, prepare: Callable[[int, Any], _Row]) -> list[_Row]:
+    def each(kind: Any, prepare: Callable[[int, Any], Any]) -> list[Any]:
         rows = []
         for place, call in enumerate(calls):
             if isinstance(call, kind):
@@ -74,30 +93,48 @@ def answer(agent: Agent, calls: Sequence[Call], draws: int) -> list[Answer]:
                     answers[place] = error
         return rows
 
-    def decision(place: int, call: DecideCall) -> _Row:
-        return _Row(place, agent._codec.context(call.context), agent._codec.mask(call.available))
+    def asked(place: int, call: DecideCall | ProbabilitiesCall) -> _Asked:
+        return _Asked(place, agent._codec.context(call.context), agent._codec.offer(call.available, call.actions))
 
-    def outcome(place: int, call: LearnCall) -> _Row:
-        context, action = agent._codec.context(call.context), agent._codec.action(call.action)
-        return _Row(place, context, action=action, reward=reward_number(call.reward))
+    def outcome(place: int, call: LearnCall) -> _Told:
+        inputs, action = agent._codec.outcome(call.context, call.action, call.features)
+        return _Told(place, inputs, action, reward_number(call.reward))
 
-    asked, told = each(DecideCall, decision), each(LearnCall, outcome)
     with agent._lock:
+        decisions, questions, told = each(DecideCall, asked), each(ProbabilitiesCall, asked), each(LearnCall, outcome)
         rewarded: set[str] = set()
 
-        def reward(place: int, call: RewardCall) -> _Row:
+        def reward(place: int, call: RewardCall) -> _Told:
             paid = reward_number(call.reward)
             waiting = agent._pending.find(call.id, but=rewarded)
             rewarded.add(call.id)
-            return _Row(place, waiting.context, id=call.id, action=waiting.action, reward=paid)
+            return _Told(place, waiting.inputs, waiting.action, paid, call.id)
 
         _learn(agent, sorted([*told, *each(RewardCall, reward)], key=lambda row: row.place), answers)
-        for first in range(0, len(asked), agent._decider.most):
-            _decide(agent, asked[first : first + agent._decider.most], answers, draws)
+        for rows in _in_groups(agent, decisions):
+            _decide(agent, rows, answers, draws)
+        for row in questions:
+            try:
+                _, _, (law,) = agent._decider.decide([row.context], [row.offer], draws)
+                answers[row.place] = Chances(agent._codec.names(row.offer), law)
+            except ShowdownError as error:
+                answers[row.place] = error
     return answers
 
 
-def _learn(agent: Agent, rows: list[_Row], answers: list[Any]) -> None:
+def _in_groups(agent: Agent, rows: list[_Asked]) -> Iterator[list[_Asked]]:
+    """Decisions that one program makes: as many as it has room for, with as many places each."""
+    left = rows
+    while left:
+        places = agent._decider.places(left[0].offer)
+        alike = [row for row in left if agent._decider.places(row.offer) == places]
+        left = [row for row in left if agent._decider.places(row.offer) != places]
+        room = agent._decider.room(places)
+        for first in range(0, len(alike), room):
+            yield alike[first : first + room]
+
+
+def _learn(agent: Agent, rows: list[_Told], answers: list[Any]) -> None:
     if not rows:
         return
     try:
@@ -110,7 +147,7 @@ def _learn(agent: Agent, rows: list[_Row], answers: list[Any]) -> None:
         if row.id is not None:
             agent._pending.remove(row.id)
     taken = agent._learner.learn_rows(
-        np.stack([row.context for row in rows]),
+        np.stack([row.inputs for row in rows]),
         np.array([row.action for row in rows], np.int32),
         np.array([row.reward for row in rows], np.float32),
     )
@@ -118,12 +155,13 @@ def _learn(agent: Agent, rows: list[_Row], answers: list[Any]) -> None:
         answers[row.place] = fine
 
 
-def _decide(agent: Agent, rows: list[_Row], answers: list[Any], draws: int) -> None:
+def _decide(agent: Agent, rows: list[_Asked], answers: list[Any], draws: int) -> None:
     """Decide about rows, as many as one program holds. A row without a usable law is refused and takes no step."""
     while rows:
         try:
-            contexts, masks = [row.context for row in rows], [row.mask for row in rows]
-            actions, ties, laws = agent._decider.decide(contexts, masks, draws)
+            actions, ties, laws = agent._decider.decide(
+                [row.context for row in rows], [row.offer for row in rows], draws
+            )
         except ShowdownError as error:
             for row in rows:
                 answers[row.place] = error
@@ -139,24 +177,26 @@ def _decide(agent: Agent, rows: list[_Row], answers: list[Any], draws: int) -> N
         rows = [row for place, row in enumerate(rows) if place not in bad]
     if not rows:
         return
-    made = [
-        Decision(agent._pending.new_id(), action, str(agent._codec.name(action)), *law.taken(action))
-        for action, law in zip(actions, laws, strict=True)
+    made, codec = list(zip(actions, laws, rows, strict=True)), agent._codec
+    decisions = [
+        Decision(agent._pending.new_id(), action, str(codec.name(action, row.offer)), *law.taken(action))
+        for action, law, row in made
     ]
     try:
-        agent._keeper.write(*(_decision_record(decision, row) for decision, row in zip(made, rows, strict=True)))
+        agent._keeper.write(
+            *(
+                records.decision(decision, row.context, row.offer, codec.slot(decision.action))
+                for decision, row in zip(decisions, rows, strict=True)
+            )
+        )
     except ShowdownError as error:
         for row in rows:
             answers[row.place] = error
         return
+    inputs = [row.offer.inputs_of(row.context, action) for action, _, row in made]
     if not agent._decider.clock.is_warming_up:
-        agent._watch.see(contexts, ties, laws)
+        agent._watch.see(inputs, ties, laws)
     agent._decider.clock.advance(len(rows))
-    for decision, row in zip(made, rows, strict=True):
-        agent._pending.add(decision.id, Waiting(row.context, decision.action))
+    for decision, row, seen in zip(decisions, rows, inputs, strict=True):
+        agent._pending.add(decision.id, Waiting(seen, codec.slot(decision.action)))
         answers[row.place] = decision
-
-
-def _decision_record(decision: Decision, row: _Row) -> dict[str, Any]:
-    record = {"decision": decision.id, "context": row.context.tolist()}
-    return {**record, "action": decision.action, "propensity": decision.propensity}

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -21,13 +21,13 @@ import numpy as np
 import pandas as pd
 
 from showdown.basics.errors import UsageError
+from showdown.data import encoder_parts as parts
+from showdown.data.action_encoder import ActionEncoder
 from showdown.data.bandit_table import BanditTable
-from showdown.data.column_rules import CategoryRule, NumberRule, Rule
+from showdown.data.column_rules import Rule
 from showdown.data.encode_counts import EncodeCounts
 
 FORMAT = 1  # of `to_json`
-_RULES: dict[str, type[NumberRule] | type[CategoryRule]] = {"number": NumberRule, "category": CategoryRule}
-_CONTAINERS = (list, dict, set, np.ndarray, pd.Series, pd.DataFrame)  # none is one cell of a table; a tuple may be
 
 
 class HasTable(Protocol):
@@ -43,6 +43,7 @@ class Encoder:
     shift: tuple[float, ...]  # mean of each coordinate over the table
     scale: tuple[float, ...]  # its standard deviation; 1 where that is 0
     action_names: tuple[str, ...]
+    of_actions: ActionEncoder | None = None  # where actions have features
 
     @classmethod
     def for_problem(cls, problem: HasTable) -> Encoder:
@@ -55,20 +56,25 @@ class Encoder:
 
     @classmethod
     def of(cls, table: BanditTable) -> Encoder:
-        shift = table.contexts.mean(axis=0, dtype=np.float64).astype(np.float32)
-        scale = np.sqrt(np.square(table.contexts - shift, dtype=np.float64).mean(axis=0)).astype(np.float32)
+        shift, scale = parts.scaling(table.contexts)
         used = {rule.name for rule in table.rules}
         return cls(
             rules=table.rules,
             ignored=tuple(column.name for column in table.columns if column.name not in used),
-            shift=tuple(shift.tolist()),
-            scale=tuple(np.where(scale > 0, scale, 1).tolist()),
+            shift=shift,
+            scale=scale,
             action_names=table.actions,
+            of_actions=ActionEncoder.of(table),
         )
 
     @property
     def context_dim(self) -> int:
         return len(self.shift)
+
+    @property
+    def action_dim(self) -> int:
+        """How many numbers describe an action; 0 where actions have no features."""
+        return 0 if self.of_actions is None else self.of_actions.dim
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -119,11 +125,13 @@ class Encoder:
 
     def _encode_row(self, values: Sequence[Any] | np.ndarray, counts: EncodeCounts | None) -> np.ndarray:
         for name, value in zip(self.columns, values, strict=True):
-            _check_cell(name, value)
+            parts.check_cell(name, value)
         if counts is not None:
             counts.add_rows(1)
-        parts = (rule.encode_one(value, counts) for rule, value in zip(self.rules, values, strict=True))
-        return self.standardise(np.array([number for part in parts for number in part], np.float32))
+        if not self.rules:  # actions differ by their features alone, and the context is a constant
+            return np.zeros(self.context_dim, np.float32)
+        blocks = (rule.encode_one(value, counts) for rule, value in zip(self.rules, values, strict=True))
+        return self.standardise(np.array([number for block in blocks for number in block], np.float32))
 
     def _encode_frame(self, frame: pd.DataFrame, counts: EncodeCounts | None) -> np.ndarray:
         columns = {str(name): position for position, name in enumerate(frame.columns)}
@@ -131,9 +139,11 @@ class Encoder:
         own = {name: frame.iloc[:, columns[name]] for name in self.columns}
         for name, series in own.items():
             for value in series if series.dtype == object else ():
-                _check_cell(name, value)
+                parts.check_cell(name, value)
         if counts is not None:
             counts.add_rows(len(frame))
+        if not self.rules:
+            return np.zeros((len(frame), self.context_dim), np.float32)
         blocks = [rule.encode(own[rule.name], counts) for rule in self.rules]
         return self.standardise(np.concatenate(blocks, axis=1))
 
@@ -157,17 +167,10 @@ class Encoder:
 
     def standardise(self, coordinates: np.ndarray) -> np.ndarray:
         """Coordinates as contexts; NaN, which says nothing, becomes the table's mean: 0."""
-        shift, scale = self._scaling
-        return np.nan_to_num((coordinates - shift) / scale, nan=0.0)
+        return parts.standardised(coordinates, *self._scaling)
 
     def _check_columns(self, present: Mapping[Any, Any], rows: int, counts: EncodeCounts | None) -> None:
-        lacking = [name for name in self.columns if name not in present]
-        new = [str(name) for name in present if name not in self._known]
-        if lacking:
-            more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
-            near = difflib.get_close_matches(lacking[0], new, n=1)
-            hint = f"; is it {near[0]!r}?" if near else "; give None where a value is not known"
-            raise UsageError(f"the row has no column {lacking[0]!r}{more}{hint}")
+        new = parts.check_columns("the row", self.columns, present, self._known)
         if counts is not None:
             for name in new:
                 counts.add("new_columns", name, rows)
@@ -186,14 +189,15 @@ class Encoder:
 
     def to_json(self) -> dict[str, Any]:
         """All of it as plain data for `json.dumps`."""
-        kinds = {rule: kind for kind, rule in _RULES.items()}
+        of_actions = {} if self.of_actions is None else {"of_actions": self.of_actions.to_json()}
         return {
             "format": FORMAT,
-            "rules": [{"kind": kinds[type(rule)], **asdict(rule)} for rule in self.rules],
+            "rules": [parts.rule_to_json(rule) for rule in self.rules],
             "ignored": list(self.ignored),
             "shift": list(self.shift),
             "scale": list(self.scale),
             "action_names": list(self.action_names),
+            **of_actions,
         }
 
     @classmethod
@@ -202,23 +206,11 @@ class Encoder:
         try:
             if data["format"] != FORMAT:
                 raise UsageError(f"the encoder is saved in format {data['format']}, and this version reads {FORMAT}")
+            of_actions = data.get("of_actions")
             return cls(
-                rules=tuple(_rule_from_json(rule) for rule in data["rules"]),
+                rules=tuple(parts.rule_from_json(rule) for rule in data["rules"]),
                 **{name: tuple(data[name]) for name in ("ignored", "shift", "scale", "action_names")},
+                of_actions=None if of_actions is None else ActionEncoder.from_json(of_actions),
             )
         except (KeyError, TypeError) as error:
             raise UsageError(f"this is not a saved encoder ({type(error).__name__}: {error})") from None
-
-
-def _check_cell(column: str, value: Any) -> None:
-    """Raise UsageError for a list or the like in a row: a mistake of the caller's program, not a missing value."""
-    if isinstance(value, _CONTAINERS):
-        kind = "an object" if isinstance(value, Mapping) else "a list"
-        raise UsageError(f"the row holds {kind} in the column {column!r}; give a number, text, a date or None")
-
-
-def _rule_from_json(data: Mapping[str, Any]) -> Rule:
-    fields: dict[str, Any] = {
-        name: tuple(item) if isinstance(item, list) else item for name, item in data.items() if name != "kind"
-    }
-    return _RULES[data["kind"]](**fields)

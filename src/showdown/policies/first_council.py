@@ -47,6 +47,8 @@ class FirstCouncilState(NamedTuple):
 class Council(Members):
     """Several beliefs over one history; the one that earns more where they disagree decides, by a duel."""
 
+    learns_from_all_offered = True  # whether beliefs disagreed about the best action
+
     features: Features = param(NetworkFeatures(), "what members see of a context")
     members: tuple[Member, ...] = param(
         (

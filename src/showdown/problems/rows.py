@@ -16,9 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from showdown.basics.errors import UsageError
-from showdown.protocol.problem import Problem, ProblemSpec, Round
-
-MOST_NAMED = 100  # actions whose names are features of theirs, a 0/1 for each
+from showdown.protocol.problem import MOST_NAMED, Problem, ProblemSpec, Round
 
 
 class LabelledTables(NamedTuple):

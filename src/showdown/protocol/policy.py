@@ -38,6 +38,7 @@ class Policy(Configuration, ABC):
     reference: ClassVar[str] = ""  # where the method comes from
     refit_every: int = 0  # steps between refits; 0 means never
     sees_action_features: ClassVar[bool] = False  # whether it can play problems whose actions have features
+    learns_from_all_offered: ClassVar[bool] = False  # whether `update` needs features of actions that were not played
     reads_history: ClassVar[bool] = True  # whether `refit` learns from the history that it is given
     relearns_at_refits: ClassVar[bool] = False  # whether a shorter history makes it forget: `refit` leaves nothing else
 

@@ -22,6 +22,8 @@ from showdown.protocol.feedback import AT_ONCE, Feedback
 Tables = Any  # a PyTree of arrays shared by all trials
 Episode = Any  # a PyTree of arrays that belongs to one trial
 
+MOST_NAMED = 100  # actions of a table whose names are features of theirs, a 0/1 for each
+
 
 class ProblemSpec(NamedTuple):
     """All a policy may know of a problem before it plays."""

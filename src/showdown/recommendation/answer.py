@@ -41,12 +41,14 @@ class Cost:
 
 def cost_of(policy: Policy, spec: ProblemSpec) -> Cost:
     """The cost of a policy, measured in this process on an agent that knows nothing yet."""
-    agent = Agent(policy, context_dim=spec.context_dim, num_actions=spec.num_actions)
-    contexts = np.random.default_rng(0).standard_normal((FIRST + DECISIONS, spec.context_dim)).astype(np.float32)
+    agent = Agent(policy, **spec._asdict())
+    draw, count = np.random.default_rng(0), FIRST + DECISIONS
+    contexts = draw.standard_normal((count, spec.context_dim)).astype(np.float32)
+    features = draw.standard_normal((count, spec.num_actions, spec.action_dim)).astype(np.float32)
     taken = []
-    for context in contexts:
+    for context, of_actions in zip(contexts, features, strict=True):
         began = time.perf_counter()
-        agent.choose(context)
+        agent.choose(context, actions=of_actions if spec.action_dim else None)
         taken.append(time.perf_counter() - began)
     state = jax.eval_shape(lambda key: block.init(policy, key, spec), jax.random.key(0))
     size = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(state))
@@ -71,7 +73,6 @@ class Recommendation:
     after_learning: float | None = None  # the metric of `policy` in the last quarter of the steps
     dropped: tuple[tuple[str, str], ...] = ()  # columns that were left out unasked, and why
     hint: str = ""  # what the person could say about the table for a better answer
-    action_features: bool = False  # whether actions have features, which an agent does not take
 
     @property
     def sentence(self) -> str:
@@ -93,8 +94,6 @@ class Recommendation:
     def _said(self) -> list[str]:
         """What to use, what it earns and costs, how sure that is, and what was done to the table."""
         hint = [self.hint] if self.hint else []
-        if self.action_features and self.policy:
-            hint.append("No agent's file is written: an agent does not take features of actions.")
         return [self._advice(), *self._after(), *self._cost(), self.verdict.sentence, *hint, *self._dropped()]
 
     def _warnings(self) -> tuple[str, ...]:
@@ -102,8 +101,7 @@ class Recommendation:
 
     def for_page(self) -> dict[str, Any]:
         """What the page opens with: the lines of the terminal, without paths of this machine."""
-        served = self.policy and not self.action_features
-        serve = [f"serve it, in the folder of this page: showdown serve {AGENT_FILE}"] if served else []
+        serve = [f"serve it, in the folder of this page: showdown serve {AGENT_FILE}"] if self.policy else []
         return {
             "policy": self.policy,
             "metric": self.metric,
@@ -231,6 +229,7 @@ def agent_description(policy: str, problem: Table) -> dict[str, Any]:
         "configuration": to_json(policies.get(policy)),
         "context_dim": spec.context_dim,
         "num_actions": spec.num_actions,
+        "action_dim": spec.action_dim,
         "data": options,
         "encoder": encoder.to_json(),
     }

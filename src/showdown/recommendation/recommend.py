@@ -94,7 +94,7 @@ def recommend(
         raise ShowdownError(f"nothing could be played within {budget}: a larger --budget may help")
     answer = _answer(halving, board)
     files: dict[str, Any] = {}
-    if answer.policy is not None and not answer.action_features:
+    if answer.policy is not None:
         files["agent_file"] = write_agent_file(answer.policy, problem, folder / AGENT_FILE)
     write_answer(folder, answer.for_page())
     files["page"] = _page(folder, name) if page else None
@@ -125,7 +125,6 @@ def _answer(halving: SuccessiveHalving, board: Board) -> Recommendation:
         after_learning=halving.after_learning(chosen) if chosen is not None else None,
         dropped=_dropped(problem),
         hint=_hint_at_costs(problem, halving.metric),
-        action_features=problem.bandit_table().features is not None,
     )
 
 
@@ -141,8 +140,6 @@ def _costs(found: Verdict | None, problem: Table, limit: TimeBudget) -> dict[str
     """The costs of the best method and those tied with it, as long as the budget lasts: each needs a compiled agent."""
     spec = problem.spec(problem.load())
     costs: dict[str, Cost] = {}
-    if spec.action_dim:  # an agent, with which they are measured, does not take features of actions
-        return costs
     longest = 0.0
     for name in found.ties if found is not None else ():
         began = limit.elapsed

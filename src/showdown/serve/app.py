@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
-from showdown.agent import Decision
-from showdown.agent.together import Answer, Call, DecideCall, LearnCall, RewardCall
+from showdown.agent import Chances, Decision
+from showdown.agent.together import Answer, Call, DecideCall, LearnCall, ProbabilitiesCall, RewardCall
 from showdown.basics.errors import ShowdownError, UsageError
 from showdown.serve import bodies, metrics
 from showdown.serve.description import HEADERS, Route, openapi, page
@@ -32,6 +32,7 @@ class App:
         self._handlers: dict[str, Callable[[bytes, Send], None]] = {
             "/choose": self._choose,
             "/choose/batch": self._choose_batch,
+            "/probabilities": self._probabilities,
             "/learn": self._learn,
             "/learn/batch": self._learn_batch,
             "/health": self._health,
@@ -111,10 +112,24 @@ class App:
         decision = cast(Decision, made)
         return bodies.Chosen(
             id=decision.id,
-            action=decision.action if self._service.agent.encoder is None else decision.name,
+            action=self._service.agent.known_as(decision),
             propensity=decision.propensity,
             propensity_error=decision.propensity_error,
         )
+
+    def _probabilities(self, body: bytes, send: Send) -> None:
+        asked = bodies.read(bodies.Choose, body)
+
+        def made(answers: Sequence[Answer]) -> bodies.Chances:
+            chances = cast(Chances, _only(answers))
+            each = [(str(name), place) for place, name in enumerate(chances.names) if name is not None]
+            values, errors = chances.law.values.tolist(), chances.law.errors.tolist()
+            return bodies.Chances(
+                probabilities={name: values[place] for name, place in each},
+                errors={name: errors[place] for name, place in each},
+            )
+
+        self._ask([ProbabilitiesCall(asked.context, asked.available, asked.actions)], made, send)
 
     # Learning
 
@@ -187,6 +202,13 @@ PATHS = (
         bodies.ChosenBatch,
         "What is wrong with one of them is in its place, and the others are decided.",
     ),
+    Route(
+        "/probabilities",
+        "The probability of each action",
+        bodies.Choose,
+        bodies.Chances,
+        "Nothing is decided, and nothing waits for a reward.",
+    ),
     Route("/learn", "Learn what an action paid", bodies.Learn, bodies.LearnReply),
     Route(
         "/learn/batch",
@@ -234,14 +256,14 @@ def _in_a_thread(made: Callable[[], Reply], send: Send) -> None:
 
 
 def _decide_call(asked: bodies.Choose) -> DecideCall:
-    return DecideCall(asked.context, asked.available)
+    return DecideCall(asked.context, asked.available, asked.actions)
 
 
 def _learn_call(told: bodies.Learn) -> Call:
     if told.id is not None:
-        if told.context is not None or told.action is not None:
+        if told.context is not None or told.action is not None or told.features is not None:
             raise UsageError("give the id of a decision, or a context and an action, not both")
         return RewardCall(told.id, told.reward)
     if told.context is None or told.action is None:
         raise UsageError("a reward needs the id of its decision, or a context and an action")
-    return LearnCall(told.context, told.action, told.reward)
+    return LearnCall(told.context, told.action, told.reward, told.features)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypeVar
 
@@ -16,13 +15,22 @@ from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError
 from showdown.basics.errors import UsageError
 
 B = TypeVar("B", bound="Body")
-EXPONENT = re.compile(rb"[0-9][eE]")  # a number without one, of less than 300 digits, fits into a double
+# a number of fewer digits than LONG, without an exponent of three digits, fits into a double
+LONG, HUGE = b"0" * 200, b"e000"
+SHAPES = bytes(ord("0") if byte in b"0123456789" else ord("e") if byte in b"eE" else ord(" ") for byte in range(256))
 
 Name = Annotated[str, Strict(), Field(max_length=1000)]
 Action = Name | Annotated[int, Strict()]
 Context = Annotated[
     dict[str, Any] | list[Any],
     Field(description="a row by column names or in the table's order; numbers only where the agent has no table"),
+]
+Features = Annotated[
+    dict[str, Any] | list[Any], Field(description="of one action: by the table's names, or numbers where there is none")
+]
+Actions = Annotated[
+    dict[Annotated[str, Field(max_length=1000)], Features],
+    Field(description="the actions that may be taken, each with its features: they may be others each time"),
 ]
 Reward = Annotated[float, Strict(), Field(description="a finite number")]
 
@@ -34,6 +42,7 @@ class Body(BaseModel):
 class Choose(Body):
     context: Context
     available: Annotated[list[Action] | None, Field(description="the actions that may be taken; all by default")] = None
+    actions: Actions | None = None
 
 
 class ChooseBatch(Body):
@@ -45,6 +54,11 @@ class Chosen(Body):
     action: Action
     propensity: Annotated[float, Field(description="the probability with which this action was taken: log it")]
     propensity_error: Annotated[float, Field(description="its standard error; 0 where it is exact")]
+
+
+class Chances(Body):
+    probabilities: Annotated[dict[str, float], Field(description="with which each action would be taken now")]
+    errors: Annotated[dict[str, float], Field(description="their standard errors; 0 where they are exact")]
 
 
 class Mistake(Body):
@@ -62,6 +76,7 @@ class Learn(Body):
     id: Name | None = None
     context: Context | None = None
     action: Action | None = None
+    features: Features | None = None
 
 
 class LearnBatch(Body):
@@ -110,7 +125,7 @@ def strict_json(body: bytes) -> Any:
             body.decode(),
             object_pairs_hook=_object,
             parse_constant=_no_constant,
-            parse_float=_finite if len(body) > 300 or EXPONENT.search(body) else float,
+            parse_float=_finite if _may_overflow(body) else float,
             parse_int=_whole,
         )
         if b"\\ud" in body.lower():  # perhaps half of a surrogate pair, which cannot be written anywhere
@@ -125,6 +140,12 @@ def strict_json(body: bytes) -> Any:
     except ValueError as error:
         reason = str(error)
     raise UsageError(f"the body is not JSON that can be used: {reason}")
+
+
+def _may_overflow(body: bytes) -> bool:
+    """Whether each number must be looked at, which takes long where there are thousands of them."""
+    shapes = body.translate(SHAPES, b"+")
+    return LONG in shapes or HUGE in shapes
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -159,6 +180,8 @@ WANTED = {  # by the name of a field; with [] what a list of that name holds
     "": "a JSON object",
     "context": "an object with a value for each column, or a list of values",
     "available": "a list of actions",
+    "actions": "an object with the features of each action",
+    "features": "an object with a value for each feature, or a list of numbers",
     "available[]": "the name of an action or its number",
     "action": "the name of an action or its number",
     "reward": "a number",

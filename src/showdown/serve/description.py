@@ -39,6 +39,7 @@ SENTENCES = {
     422: "The body is not as described here; the sentence says what is wrong.",
     503: "Nothing was changed: try again later. Too many requests wait, or the journal cannot be written.",
 }
+SHOWN = 100  # actions on the page
 WATCHED = ("refused_updates", "refused_refits", "refused_laws", "degenerate_laws", "ties", "dead_features")
 
 
@@ -125,13 +126,18 @@ def page(schema: dict[str, Any], counts: Mapping[str, Any], agent: Agent, addres
 
 def _about(agent: Agent) -> Iterable[str]:
     """The actions and columns of this agent."""
-    encoder = agent.encoder
+    encoder, spec = agent.encoder, agent.spec
+    listed = [("Actions", [str(name) for name in agent.actions[:SHOWN]])]
     if encoder is None:
-        last = agent.spec.num_actions - 1
-        yield f"<p>Contexts are lists of {agent.spec.context_dim} numbers; actions are 0 to {last}.</p>"
-        return
-    for title, names in (("Actions", encoder.action_names), ("Columns of a context", encoder.columns)):
-        yield f"<p>{title}: {', '.join(f'<code>{escape(name)}</code>' for name in names)}. </p>"
+        of_each = f", and each action of a decision has {spec.action_dim}" if spec.action_dim else ""
+        yield f"<p>Contexts are lists of {spec.context_dim} numbers{of_each}.</p>"
+    else:
+        listed.append(("Columns of a context", list(encoder.columns)))
+        if encoder.of_actions is not None:
+            listed.append(("Features of an action", list(encoder.of_actions.columns)))
+    for title, names in listed:
+        more = " and more" if names is listed[0][1] and len(agent.actions) > SHOWN else ""
+        yield f"<p>{title}: {', '.join(f'<code>{escape(name)}</code>' for name in names) or 'none'}{more}. </p>"
 
 
 def _section(schema: dict[str, Any], name: str, operation: dict[str, Any]) -> Iterable[str]:

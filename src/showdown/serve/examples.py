@@ -27,15 +27,23 @@ def _usual(rule: Any) -> Any:
     return float(f"{rule.median:.{DIGITS}g}")
 
 
-def action_of(agent: Agent) -> str | int:
-    return 0 if agent.encoder is None else agent.encoder.action_names[0]
+def features_of(agent: Agent) -> Any:
+    """Usual features of an action; None where actions have none."""
+    if not agent.spec.action_dim:
+        return None
+    if agent.encoder is None or agent.encoder.of_actions is None:
+        return [0.0] * agent.spec.action_dim
+    return {rule.name: _usual(rule) for rule in agent.encoder.of_actions.rules}
 
 
 def commands(agent: Agent, address: str) -> str:
     """What to type to be told an action, to reward it, and to teach what others did."""
-    context = row_of(agent)
-    taught = {"context": context, "action": action_of(agent), "reward": 1.0}
-    chosen = _curl(address, "/choose", shlex.quote(json.dumps({"context": context}, ensure_ascii=False)))
+    context, features, names = row_of(agent), features_of(agent), agent.actions
+    asked, taught = {"context": context}, {"context": context, "action": names[0], "reward": 1.0}
+    if features is not None:
+        asked["actions"] = {str(name): features for name in names[:2]}
+        taught["features"] = features
+    chosen = _curl(address, "/choose", shlex.quote(json.dumps(asked, ensure_ascii=False)))
     rewarded = _curl(address, "/learn", '"{\\"id\\": \\"$ID\\", \\"reward\\": 1.0}"')
     return "\n".join(
         [

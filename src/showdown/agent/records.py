@@ -1,0 +1,57 @@
+"""What the records of a journal say, and back: each is plain data, made of what was decided, learned or changed."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import numpy as np
+
+from showdown.agent.decision import Decision
+from showdown.agent.offer import Offer
+
+NUMBERS = np.dtype("<f4")  # features, of which a decision may have thousands, are bytes in base64
+
+
+def decision(made: Decision, context: np.ndarray, offer: Offer, slot: int) -> dict[str, Any]:
+    """A decision with all that a log needs: what could be taken, and the features of each action."""
+    record: dict[str, Any] = {"decision": made.id, "context": context.tolist(), "action": slot}
+    if offer.features is not None:
+        count = len(offer.features) if offer.names is None else len(offer.names)
+        record |= {"place": made.action, "features": packed(offer.features[:count])}
+        if offer.names is not None:
+            record["names"] = list(offer.names)
+    if offer.available is not None:
+        record["available"] = np.flatnonzero(offer.available).tolist()
+    return {**record, "propensity": made.propensity}
+
+
+def chosen(slot: int) -> dict[str, Any]:
+    """A decision without an id."""
+    return {"decision": None, "action": slot}
+
+
+def reward(id: str, paid: np.float32) -> dict[str, Any]:
+    return {"decision": id, "reward": float(paid)}
+
+
+def learned(inputs: np.ndarray, slot: int, paid: np.float32) -> dict[str, Any]:
+    """What an action paid that others took."""
+    return {"context": inputs.tolist(), "action": slot, "reward": float(paid)}
+
+
+def inputs_of(record: dict[str, Any], action_dim: int) -> np.ndarray:
+    """What is learned from when the reward of a decision comes: its context, and the features of what was taken."""
+    context = np.array(record["context"], np.float32)
+    if not action_dim:
+        return context
+    return np.concatenate([context, unpacked(record["features"], action_dim)[record["place"]]])
+
+
+def packed(features: np.ndarray) -> str:
+    return base64.b64encode(np.ascontiguousarray(features, NUMBERS).tobytes()).decode()
+
+
+def unpacked(text: str, dim: int) -> np.ndarray:
+    """The features of each action, (actions, dim)."""
+    return np.frombuffer(base64.b64decode(text, validate=True), NUMBERS).reshape(-1, dim).astype(np.float32)
