@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+from contextlib import contextmanager
+
 import pandas as pd
 import pytest
 
@@ -37,3 +41,35 @@ def frame_of():
         return pd.DataFrame(rows)
 
     return make
+
+
+@pytest.fixture
+def over_http():
+    """Call with an agent and a file: `ask(path, body)` is answered as by a server, without a socket."""
+    pytest.importorskip("httptools", reason="the extra 'serve' is not installed")
+    from showdown.serve.app import App
+    from showdown.serve.http import Head, RequestLimits
+    from showdown.serve.service import Service
+
+    @contextmanager
+    def serving(agent, file, **limits):
+        service = Service(agent, "", file, save_every=1000, limits=RequestLimits(**limits), say=print)
+        app = App(service, "a-token-for-tests-only")
+
+        async def answered(head, body):
+            reply = asyncio.get_running_loop().create_future()
+            app.answer(head, body, lambda made: reply.done() or reply.set_result(made))
+            return await reply
+
+        def ask(path, body=None, method=None):
+            sent = b"" if body is None else json.dumps(body).encode()
+            head = Head(method or ("GET" if body is None else "POST"), path, {})
+            reply = asyncio.run(answered(head, sent))
+            return reply.status, json.loads(reply.body) if reply.kind == b"application/json" else reply.body.decode()
+
+        try:
+            yield ask
+        finally:
+            service.close()
+
+    return serving

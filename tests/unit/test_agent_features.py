@@ -200,3 +200,52 @@ def test_actions_without_features_and_policies_that_cannot(problem, frame):
     with pytest.raises(UsageError, match="the action 'car1' has no column 'fuel'"):
         hybrid.choose(frame.iloc[0], actions={"car1": {"price": 1}})
     assert hybrid.choose(frame.iloc[0], actions={"car2": {"price": 1, "fuel": None}}) == "car2"
+
+
+def test_the_same_over_http(tmp_path, problem, frame, over_http):
+    row = frame.iloc[0]
+    actions = {name: {"price": float(each["price"]), "fuel": each["fuel"]} for name, each in offered(row).items()}
+    context = {"income": float(row["income"])}
+    with over_http(Agent.for_table(problem, policies.get("LinUCB")), tmp_path / "agent.npz") as ask:
+        status, chosen = ask("/choose", {"context": context, "actions": {**actions, "new": actions["car1"]}})
+        assert (status, chosen["action"] in {*actions, "new"}) == (200, True)
+        assert ask("/learn", {"id": chosen["id"], "reward": 1}) == (200, {"learned": True})
+        told = {"context": context, "action": "new", "features": actions["car1"], "reward": 0.5}
+        assert ask("/learn", told) == (200, {"learned": True})
+        status, law = ask("/probabilities", {"context": context, "actions": actions})
+        assert (status, set(law["probabilities"])) == (200, set(actions))
+        assert sum(law["probabilities"].values()) == pytest.approx(1)
+        for path, body, sentence in (
+            ("/choose", {"context": context}, "each decision needs its actions with their features"),
+            ("/choose", {"context": context, "actions": []}, "actions must be an object with the features of each"),
+            (
+                "/choose",
+                {"context": context, "actions": {"a": 3}},
+                "actions must be an object with the features of each",
+            ),
+            ("/choose", {"context": context, "actions": {"a": {"price": 1}}}, "the action 'a' has no column 'fuel'"),
+            ("/choose", {"context": context, "actions": {"a": {"price": [1], "fuel": "x"}}}, "holds a list"),
+            ("/learn", {"id": "x", "reward": 1, "features": {}}, "give the id of a decision, or a context"),
+            ("/learn", {"context": context, "action": "a", "reward": 1}, "needs the features that it had"),
+        ):
+            status, answer = ask(path, body)
+            assert (status, sentence in answer["error"]) == (422, True), answer
+        page = ask("/docs")[1]
+        assert "Features of an action" in page
+        assert "actions" in page
+
+
+def test_a_recommendation_for_such_a_table_can_be_served(tmp_path, frame):
+    pytest.importorskip("httptools")
+    from showdown.recommendation import recommend
+    from showdown.serve.run import open_agent
+
+    frame.to_csv(tmp_path / "cars.csv", index=False)
+    options = {"label": "choice", "features": "all", "budget": "60s", "policies": ["LinUCB"], "page": False}
+    found = recommend(tmp_path / "cars.csv", out=tmp_path / "out", **options)
+    assert found.policy == "LinUCB"
+    assert found.costs["LinUCB"].decide_seconds > 0
+    assert any("showdown serve" in line for line in found.lines)
+    agent = open_agent(found.agent_file, tmp_path / "agent.npz", new={"seed": 1})
+    assert agent.decide(frame.iloc[1], actions=offered(frame.iloc[1])).name.startswith("car")
+    agent.close()

@@ -15,9 +15,7 @@ may share an agent. docs/deploy.md says how to run one in a service.
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -25,11 +23,11 @@ from typing import Any
 import jax
 import numpy as np
 
-from showdown.agent import checkpoint, codec, programs, records, together
-from showdown.agent.belief_health import Watch, dead_features
+from showdown.agent import checkpoint, codec, records, together
+from showdown.agent.belief_health import Watch
 from showdown.agent.codec import Codec
 from showdown.agent.decider import Decider
-from showdown.agent.decision import Decision, Pending, Probabilities
+from showdown.agent.decision import DRAWS, Decision, Pending, Probabilities
 from showdown.agent.journal import Journal
 from showdown.agent.journal_keeper import JournalKeeper
 from showdown.agent.learner import Learner, Refits
@@ -37,16 +35,15 @@ from showdown.agent.offer import check_policy, has_slots
 from showdown.agent.replay_buffer import Bound
 from showdown.agent.roster import Roster
 from showdown.agent.together import Answer, Call, DecideCall
+from showdown.agent.upkeep import Upkeep
 from showdown.basics.errors import UsageError
 from showdown.data.encoder import Encoder, HasTable
 from showdown.play.memory import check_state
 from showdown.protocol.keys import named_key
-from showdown.protocol.policy import Policy, State
-
-DRAWS = 1000  # for a propensity that has no closed form
+from showdown.protocol.policy import Policy
 
 
-class Agent(AbstractContextManager):
+class Agent(Upkeep):
     """A policy with its state, for one stream of decisions."""
 
     def __init__(
@@ -210,88 +207,6 @@ class Agent(AbstractContextManager):
         shared = not self._codec.has_slots
         self._decider.clock.give(np.arange(len(slots)) % self.spec.num_actions if shared else slots)
         return self._learner.learn_many(inputs, slots, paid, refits)
-
-    # Looking after it
-
-    @property
-    def decisions(self) -> int:
-        """How often it chose."""
-        return self._decider.clock.decisions
-
-    @property
-    def actions(self) -> list[Any]:
-        """The actions that it has: their names, or numbers where they have none."""
-        return list(self._codec.roster)
-
-    @property
-    def observations(self) -> int:
-        """How often it learned."""
-        return self._learner.observations
-
-    @property
-    def trouble(self) -> str:
-        """Why the journal could not be written the last time; empty where it could."""
-        return self._keeper.trouble
-
-    @property
-    def notes(self) -> list[str]:
-        """What whoever starts the agent should read: what its journal has lost."""
-        return self._keeper.notes
-
-    @property
-    def _state(self) -> State:
-        return self._learner.state
-
-    def counts(self) -> dict[str, Any]:
-        """What has happened so far: decisions, rewards, what was refused or dropped, and unusual values of rows."""
-        with self._lock:
-            return {
-                "decisions": self.decisions,
-                "observations": self.observations,
-                "waiting": len(self._pending),
-                "dropped": self._pending.dropped,
-                "unknown": self._pending.unknown,
-                **self._learner.tally._asdict(),
-                **self._watch.counts(),
-                **({"encoder": self._codec.counts.as_dict()} if self.encoder else {}),
-            }
-
-    def diagnostics(self) -> dict[str, float | list[float]]:
-        """What the policy says of its state: scalars such as the jitter its matrices needed, and timelines."""
-        with self._lock:
-            return {name: np.asarray(value).tolist() for name, value in self.policy.diagnostics(self._state).items()}
-
-    def dead_features(self) -> int | None:
-        """How many learned features are zero for all of the last 64 contexts; None for a policy without such."""
-        with self._lock:
-            state, contexts = programs.copied(self._state), self._watch.recent
-        return dead_features(self.policy, state, contexts)
-
-    def warm(self, *, rows: int = 0, draws: int = DRAWS, together_only: bool = False) -> None:
-        """Compile all that single calls need, and from now on larger refits ahead of their need.
-
-        `together_only` compiles only what `decide` and `answer_together` need. `rows` makes room for so many
-        observations, so that nothing is compiled before they have come. What exists by then is taken out of Python's
-        garbage collection, which would take more than 100 ms to look through it in the middle of a request.
-        """
-        with self._lock:
-            self._decider.warm(draws, choose=not together_only)
-            self._learner.warm(rows, single=not together_only)
-        gc.collect()
-        gc.freeze()
-
-    def wait(self) -> None:
-        """Until no refit runs in the background."""
-        self._learner.background.wait()
-
-    def close(self) -> None:
-        """Wait for the background and close the journal. The agent goes on without one."""
-        self._learner.background.close()
-        with self._lock:
-            self._keeper.close()
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     # Keeping it
 

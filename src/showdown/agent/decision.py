@@ -11,6 +11,7 @@ import numpy as np
 
 from showdown.basics.errors import UsageError
 
+DRAWS = 1000  # for a propensity that has no closed form
 SMALLEST = 1e-12  # of a propensity: one that was integrated may be too small for its float32
 TOLERANCE = 1e-3  # of the sum of a law
 
