@@ -56,10 +56,10 @@ def fitted(works: list[Work], seconds: list[float]) -> Rates:
     return Rates(*map(float, found / unit))
 
 
-def measured_rates() -> tuple[dict[str, Rates], dict[str, Rates], float]:
+def measured_rates(stores: tuple[str, ...] = STORES) -> tuple[dict[str, Rates], dict[str, Rates], float]:
     """By policy, by family, and the mean seconds of compiling a cell."""
     works, seconds, compiling = defaultdict(list), defaultdict(list), []
-    for name in STORES:
+    for name in stores:
         for record in Store(RESULTS / name).cells():
             known = record.policy in policies and record.problem in problems
             if not record.is_done or record.hardware.get("device") != DEVICE or not known:
@@ -86,8 +86,8 @@ def linear_rates() -> Rates:
     return fitted(works, seconds)
 
 
-def seconds_of(cells: list[Cell]) -> list[float]:
-    rates, families, compiling = measured_rates()
+def seconds_of(cells: list[Cell], stores: tuple[str, ...] = STORES) -> list[float]:
+    rates, families, compiling = measured_rates(stores)
     linear = linear_rates()
     found = []
     for cell in cells:
