@@ -240,6 +240,15 @@ class NoTimes(Caution):
         return f"times are not compared on {'; '.join(each)}"
 
 
+@dataclass(frozen=True)
+class SlowPath(Caution):
+    """items: (policy, problem) of cells whose policy decides in plain Python."""
+
+    def __str__(self) -> str:
+        each = _named(f"{policy} on {problem}" for policy, problem in self.items)
+        return f"plain Python, the slow path, on the same trials: {each}; their seconds are not comparable"
+
+
 def _round(steps: float) -> int:
     """The number with two significant digits: it is a guess."""
     return int(float(f"{steps:.2g}"))

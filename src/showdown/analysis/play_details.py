@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +30,8 @@ class PlayDetails:
     step_seconds: float
     rounding: float  # by how many standard deviations float32 may have moved what was learned; 0: not noticeably
     quarters: np.ndarray | None  # (trials, 4) regret in each quarter of the trial; None: too few checkpoints
+    in_python: bool = False  # whether its policy decides in plain Python
+    drawn_in_python: bool = False  # whether its trials were drawn in plain Python
 
 
 DetailsByCell = dict[str, PlayDetails]  # by cell
@@ -53,7 +56,16 @@ def _details(store: Reader, record: Record) -> PlayDetails:
         step_seconds=record.run_seconds / record.trials / record.horizon,
         rounding=record.diagnostics.get(ROUNDING, 0.0),
         quarters=_quarters(store, record),
+        in_python=_is_plain(record.identity.get("policy")),
+        drawn_in_python=_is_plain(record.identity.get("problem")),
     )
+
+
+def _is_plain(stored: Any) -> bool:
+    """Whether a stored policy or problem, or what it wraps, is plain Python."""
+    if not isinstance(stored, dict):
+        return False
+    return stored.get("kind") in ("PlainPolicy", "PlainProblem") or _is_plain(stored.get("inner"))
 
 
 def _warm_up(record: Record) -> int:

@@ -27,6 +27,7 @@ from showdown.analysis.notes import (
     NoTimes,
     Rounded,
     ShortHorizon,
+    SlowPath,
     UnequalCoverage,
     UnsharedProblems,
 )
@@ -44,7 +45,7 @@ FURTHER = 3  # times the steps played: how far curves are extrapolated where not
 def cautions(frame: pd.DataFrame, details: DetailsByCell | None = None) -> list[Caution]:
     """What makes a frame with one cell per (policy, problem) doubtful; without details only what the frame says."""
     cells = _cells(frame)
-    found = _about_play(cells, details) if details is not None else []
+    found = [*_about_play(cells, details), *_slow(cells, details)] if details is not None else []
     return [*found, *(caution for caution in (_few_trials(cells), *_unequal(cells)) if caution.items)]
 
 
@@ -135,6 +136,12 @@ def _rounded(cells: list[dict[str, Any]], details: DetailsByCell) -> Caution:
     return Rounded(tuple((cell["policy"], cell["problem"], error) for cell, error in known if error))
 
 
+def _slow(cells: list[dict[str, Any]], details: DetailsByCell) -> list[Caution]:
+    """A caution about the cells that were played in plain Python, if there are any."""
+    slow = [cell for cell in cells if cell["cell"] in details and details[cell["cell"]].in_python]
+    return [SlowPath(tuple((cell["policy"], cell["problem"]) for cell in slow))] if slow else []
+
+
 def _few_trials(cells: list[dict[str, Any]]) -> Caution:
     few = (cell for cell in cells if cell["trials"] < FEWEST_TRIALS)
     return FewTrials(tuple((cell["policy"], cell["problem"], int(cell["trials"])) for cell in few), FEWEST_TRIALS)
@@ -157,6 +164,10 @@ def no_times(frame: pd.DataFrame, details: DetailsByCell) -> str:
     machines = len({detail.hardware for detail in known})
     if machines > 1:
         return f"cells were run on {machines} kinds of hardware"
+    if len(known) > 1 and any(detail.in_python for detail in known):
+        return "policies in plain Python, the slow path, are among them"
+    if len(known) > 1 and any(detail.drawn_in_python for detail in known):
+        return "trials were drawn in plain Python, by whichever cell came first"
     if len(known) > 1 and any(detail.concurrent for detail in known):
         return "cells were run at the same time as others (--processes)"
     return ""

@@ -80,10 +80,13 @@ class Param:
     small: Any = None  # a value with which everything plays in an instant, for checks; None: the field's own
 
 
-def param(default: T, explanation: str, *rules: Check | Range, identity: bool = True, small: Any = None) -> T:
+def param(
+    default: T, explanation: str, *rules: Check | Range, identity: bool = True, written: bool = True, small: Any = None
+) -> T:
     """A field of a configuration, with any number of checks and at most one search range.
 
-    `identity=False` keeps the field out of the identity of cells, for what does not change numbers (a file's path).
+    `identity=False` keeps the field out of the identity of cells, for what does not change numbers (a file's path), and
+    `written=False` out of JSON altogether, for an object.
     `small` is a value with which everything plays in an instant: checks take it.
     """
     ranges = [rule for rule in rules if isinstance(rule, Range)]
@@ -91,7 +94,9 @@ def param(default: T, explanation: str, *rules: Check | Range, identity: bool = 
         raise UsageError(f"a field has one search range, not {len(ranges)}: {explanation!r}")
     checks = tuple(rule for rule in rules if not isinstance(rule, Range))
     about = Param(explanation, checks, ranges[0] if ranges else None, small)
-    return dataclasses.field(default=default, metadata={"param": about, "identity": identity})
+    return dataclasses.field(
+        default=default, metadata={"param": about, "identity": identity and written, "written": written}
+    )
 
 
 def param_of(field: dataclasses.Field[Any]) -> Param:

@@ -27,7 +27,7 @@ def to_json(value: Any, *, numerics: bool = False) -> dict[str, Any]:
         if not type(value).__module__.startswith("showdown."):
             data["source"] = _source_hash(type(value))
     for field in dataclasses.fields(value):
-        if not numerics or field.metadata.get("identity", True):
+        if field.metadata.get("identity" if numerics else "written", True):
             data[field.name] = _plain(getattr(value, field.name), numerics)
     return data
 

@@ -139,7 +139,10 @@ def _play_batches(
 
     with ThreadPoolExecutor(len(batches), "play") as pool:
         begin = partial(_begin, pool if len(batches) > 1 else None)
-        running = _all(begin(programs.start, *arguments, *prepared.keys(seed, trials)) for trials in batches)
+        keys = [prepared.keys(seed, trials) for trials in batches]
+        for problem_keys, _ in keys:
+            prepared.problem.draw_ahead(problem_keys)
+        running = _all(begin(programs.start, *arguments, *of_batch) for of_batch in keys)
         for segment in range(prepared.segments):
             first_step = np.int32(segment * prepared.steps)
             playing = [begin(programs.play, *arguments, *both, first_step) for both in running]

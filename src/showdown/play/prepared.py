@@ -78,7 +78,7 @@ def prepare(
         raise UsageError(f"a horizon of {problem.horizon} steps is longer than the {LONGEST} that can be counted")
     if batch_trials is not None and batch_trials < 1:
         raise UsageError(f"batch_trials must be at least 1, not {batch_trials}")
-    devices = usable(batch_trials or trials)
+    devices = 1 if policy.in_python else usable(batch_trials or trials)
     tables = everywhere(problem.load() if tables is None else tables, devices)
     spec = problem.spec(tables)
     if spec.num_actions < 2:

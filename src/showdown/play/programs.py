@@ -72,31 +72,58 @@ def jobs(prepared: Prepared, batch: int) -> dict[str, Job]:
     """What is to be compiled for `batch` trials, by the names in `Programs`."""
     policy, world = prepared.policy, (prepared.problem, prepared.tables)
     steps, population = prepared.steps, prepared.population
-    first = horizon = np.int32(0)
-    trial = jax.eval_shape(lambda: trial_keys(0, "", range(batch), ""))
+    first = np.int32(0)
+    trial = _trial_keys(batch)
     about = prepared.about_players
-    episodes = _shapes(begin_episodes, *world, trial)
+    episodes, rounds = _world_shapes(prepared, batch)
     players = _shapes(partial(begin_players, *about), policy, trial)
-    rounds = _shapes(partial(make_rounds, steps, batch), *world, episodes, first)
     keys = _shapes(partial(make_keys, steps, population), players.key, first)
     past, way = _past(policy, *world, episodes), prepared.way
-    each = (batch,) if population is None else (population, batch)
-    decided = jax.ShapeDtypeStruct((*each, steps), np.int32), jax.ShapeDtypeStruct(each, bool)
-    job, share = partial(_job, Spread(prepared.devices, population is not None)), batch // prepared.devices
-    of_world = WHOLE, WHOLE, BY_TRIAL
+    job = partial(_job, Spread(prepared.devices, population is not None))
     of_players = WHOLE, BY_POLICY, BY_POLICY, BY_TRIAL, WHOLE
+    of_problem = problem_jobs(prepared, batch)
     return {
-        "begin": job(of_world, BY_TRIAL, begin_episodes)(*world, trial),
-        "rounds": job((*of_world, WHOLE), BY_TRIAL, make_rounds, steps, share)(*world, episodes, first),
+        "begin": of_problem["begin"],
+        "rounds": of_problem["rounds"],
         "players": job((WHOLE, BY_TRIAL), BY_POLICY, begin_players, *about)(policy, trial),
         "keys": job((BY_POLICY, WHOLE), BY_POLICY, make_keys, steps, population)(players.key, first),
-        "segment": job((*of_players, *of_world[: len(past)]), BY_POLICY, play_rounds, way, population, donated=1)(
+        "segment": job((*of_players, *_OF_WORLD[: len(past)]), BY_POLICY, play_rounds, way, population, donated=1)(
             policy, players, keys, rounds, first, *past
         ),
+        "measure": of_problem["measure"],
+    }
+
+
+_OF_WORLD = WHOLE, WHOLE, BY_TRIAL
+
+
+def problem_jobs(prepared: Prepared, batch: int) -> dict[str, Job]:
+    """What of it does not depend on the policy: the problem's own programs, and measuring."""
+    world, population = (prepared.problem, prepared.tables), prepared.population
+    first = horizon = np.int32(0)
+    episodes, rounds = _world_shapes(prepared, batch)
+    each = (batch,) if population is None else (population, batch)
+    decided = jax.ShapeDtypeStruct((*each, prepared.steps), np.int32), jax.ShapeDtypeStruct(each, bool)
+    job, share = partial(_job, Spread(prepared.devices, population is not None)), batch // prepared.devices
+    return {
+        "begin": job(_OF_WORLD, BY_TRIAL, begin_episodes)(*world, _trial_keys(batch)),
+        "rounds": job((*_OF_WORLD, WHOLE), BY_TRIAL, make_rounds, prepared.steps, share)(*world, episodes, first),
         "measure": job((BY_TRIAL, WHOLE, WHOLE, BY_POLICY, BY_POLICY), BY_POLICY, measure_all, population)(
             rounds, first, horizon, *decided
         ),
     }
+
+
+def _trial_keys(batch: int) -> Any:
+    """The shape of the keys of a batch of trials."""
+    return jax.eval_shape(lambda: trial_keys(0, "", range(batch), ""))
+
+
+def _world_shapes(prepared: Prepared, batch: int) -> tuple[Any, Any]:
+    """The shapes of the episodes of a batch, and of the rounds of a segment."""
+    world = prepared.problem, prepared.tables
+    episodes = _shapes(begin_episodes, *world, _trial_keys(batch))
+    return episodes, _shapes(partial(make_rounds, prepared.steps, batch), *world, episodes, np.int32(0))
 
 
 def _past(policy: Policy, problem: Problem, tables: Tables, episodes: Episode) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from showdown.play.accumulator import Accumulator
 from showdown.play.batches import Progress, play_trials
+from showdown.play.in_python import play_in_python
 from showdown.play.outcome import Outcome
 from showdown.play.prepared import LONGEST, prepare, problem_identity
 from showdown.protocol.policy import Policy
@@ -36,7 +37,8 @@ def simulate(
 
     `tables` is what `problem.load()` gave, where that was done before, perhaps on another machine. With
     `keep_propensities`, `outcome.decisions` holds every action, its reward and the probability with which it was taken:
-    as the policy states it, or else from 200 draws. All other numbers stay the same, and it takes longer.
+    as the policy states it, or else from 200 draws. All other numbers stay the same, and it takes longer. A policy that
+    is plain Python plays the same trials, one step after another.
     """
     prepared = prepare(
         policy,
@@ -48,6 +50,8 @@ def simulate(
         tables=tables,
         propensities=keep_propensities,
     )
+    if policy.in_python:
+        return play_in_python(prepared, trials=trials, seed=seed, batch_trials=batch_trials, progress=progress)
     batches = play_trials(
         prepared,
         trials=trials,

@@ -43,6 +43,9 @@ class ProblemWrapper(Problem):
     def longest(self, tables: Tables) -> int | None:
         return self.inner.longest(tables)
 
+    def draw_ahead(self, keys: jax.Array) -> None:
+        self.inner.draw_ahead(keys)
+
     def begin(self, key: jax.Array, tables: Tables) -> Episode:
         return self.inner.begin(key, tables)
 

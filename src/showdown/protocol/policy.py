@@ -40,6 +40,7 @@ class Policy(Configuration, ABC):
     sees_action_features: ClassVar[bool] = False  # whether it can play problems whose actions have features
     learns_from_all_offered: ClassVar[bool] = False  # whether `update` needs features of actions that were not played
     reads_history: ClassVar[bool] = True  # whether `refit` learns from the history that it is given
+    in_python: ClassVar[bool] = False  # whether it is no program, and decides step by step in Python
     relearns_at_refits: ClassVar[bool] = False  # whether a shorter history makes it forget: `refit` leaves nothing else
 
     @property

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
@@ -63,6 +63,7 @@ class Round(NamedTuple):
 class Problem(Configuration, ABC):
     """Base of every problem; subclasses are decorated with `@config`."""
 
+    in_python: ClassVar[bool] = False  # whether its trials are drawn by code of the user's, in Python
     horizon: int  # steps of one trial
     feedback: Feedback = AT_ONCE  # when rewards become known
 
@@ -90,6 +91,9 @@ class Problem(Configuration, ABC):
     def longest(self, tables: Tables) -> int | None:
         """The most steps a trial can have: the rows of its data, where rows are played once; None: no limit."""
         return None
+
+    def draw_ahead(self, keys: jax.Array) -> None:
+        """Draw the trials of these keys, (trials,), on the host, where that is not for a compiled program to do."""
 
     @abstractmethod
     def begin(self, key: jax.Array, tables: Tables) -> Episode:

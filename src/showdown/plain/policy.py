@@ -1,0 +1,69 @@
+"""`as_policy`: what a user has, as a policy."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from typing import Any
+
+from showdown.basics.errors import UsageError
+from showdown.config.handed import Handed, describe, qualified, settings
+from showdown.plain.models import models
+from showdown.plain.own_policy import OwnPolicy
+from showdown.plain.signatures import needed
+from showdown.policies.plain import PlainPolicy
+from showdown.protocol.policy import Policy
+
+ACCEPTED = (
+    "an object with `choose(context)` and `learn(context, action, reward)`, a scikit-learn classifier or regressor, or "
+    "a function of a context"
+)
+
+
+def as_policy(
+    value: Any,
+    *,
+    explore: str = "epsilon-greedy",
+    refit_every: int | None = None,
+    members: int = 10,
+    **amount: float,
+) -> Policy:
+    """A policy of an object, a class, a function or a model of yours; what is a policy already comes back as it is.
+
+    `explore`, `refit_every` and `members` are for scikit-learn models. A rule's setting goes by its name: `epsilon`
+    (0.1), `temperature` (0.1), `sharpness` (10). A model without `partial_fit` is fitted again every `refit_every`
+    rewards (100).
+    """
+    if isinstance(value, Policy):
+        return value
+    made = _instance(value)
+    if _is_model(made):
+        plays: Any = models(made, explore, refit_every, members, amount)
+        chosen = f"{amount or ''}".strip("{}").replace("'", "").replace(": ", "=")
+        how = ", ".join(filter(None, [settings(made), f"explore={explore!r}", chosen]))
+    elif explore != "epsilon-greedy" or refit_every is not None or amount:
+        raise UsageError(f"{describe(made)} decides itself: explore and refit_every are for scikit-learn models")
+    elif hasattr(made, "choose") or hasattr(made, "probabilities") or _is_rule(made):
+        plays, how = OwnPolicy(copy.deepcopy(made)), settings(made)
+    else:
+        raise UsageError(f"{describe(value)} is no policy: it must be {ACCEPTED}")
+    handed = Handed(plays)
+    return PlainPolicy(name=qualified(made), settings=how, code=handed.code, handed=handed)
+
+
+def _instance(value: Any) -> Any:
+    """An object of a class; anything else as it is."""
+    if not inspect.isclass(value):
+        return value
+    if needed(value) > 0:
+        raise UsageError(f"{value.__name__} is a class that needs arguments: hand in an object of it")
+    return value()
+
+
+def _is_model(value: Any) -> bool:
+    fits = hasattr(value, "partial_fit") or hasattr(value, "fit")
+    return fits and hasattr(value, "predict") and hasattr(value, "get_params")
+
+
+def _is_rule(value: Any) -> bool:
+    return inspect.isroutine(value) and needed(value) == 1
