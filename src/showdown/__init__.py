@@ -1,29 +1,60 @@
-"""showdown: the runnable showdown of exploration methods for contextual bandits.
+"""showdown: exploration methods for contextual bandits, played against each other, chosen, and run.
 
-Nothing is imported here, so that the command line answers before JAX is loaded; what is named in `_LATER` is imported
-when it is first asked for:
+    import showdown as sd
 
-    import showdown
-    from showdown.policies import policies
-    from showdown.problems import problems
-    from showdown.play.simulate import simulate
+    results = sd.run(["LinFullPost", "NeuralLinear"], customers, label="bought")   # a DataFrame
+    results                                                                       # a table and a verdict
+    results.plot.curves()
 
-    showdown.evaluate("LinFullPost", "log.csv", action="action", reward="reward", propensity="propensity")
-    showdown.recommend("customers.csv", label="bought")
+Everything is imported when it is first asked for, so that `import showdown` and the command line answer before JAX is
+loaded. docs/api.md is the guide.
 """
 
+from __future__ import annotations
+
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from showdown.agent import Agent as Agent
+    from showdown.api.listing import listing as list  # noqa: F401
+    from showdown.api.open import open as open
+    from showdown.api.own import policy as policy
+    from showdown.api.own import problem as problem
+    from showdown.api.results import Results as Results
+    from showdown.api.run import run as run
+    from showdown.basics.errors import ShowdownError as ShowdownError
+    from showdown.basics.errors import ShowdownWarning as ShowdownWarning
+    from showdown.basics.errors import UsageError as UsageError
+    from showdown.logged.evaluate import evaluate as evaluate
+    from showdown.recommendation.recommend import recommend as recommend
 
 __version__ = "0.1.0"
 
-_LATER = {  # name → the module that defines it
+_LATER = {  # name → the module that defines it, and its name there where that is another
+    "Agent": "showdown.agent",
+    "Results": "showdown.api.results",
+    "ShowdownError": "showdown.basics.errors",
+    "UsageError": "showdown.basics.errors",
+    "ShowdownWarning": "showdown.basics.errors",
     "evaluate": "showdown.logged.evaluate",
+    "list": "showdown.api.listing:listing",
+    "open": "showdown.api.open",
+    "policy": "showdown.api.own",
+    "problem": "showdown.api.own",
     "recommend": "showdown.recommendation.recommend",
+    "run": "showdown.api.run",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name in _LATER:
-        return getattr(import_module(_LATER[name]), name)
-    raise AttributeError(f"module 'showdown' has no attribute {name!r}")
+        module, _, called = _LATER[name].partition(":")
+        return getattr(import_module(module), called or name)
+    raise AttributeError(f"module 'showdown' has no attribute {name!r}; it has {', '.join(_LATER)}")
+
+
+def __dir__() -> Iterable[str]:
+    return sorted([*_LATER, "__version__", "__doc__"])

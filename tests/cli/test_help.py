@@ -7,7 +7,8 @@ import shlex
 import pytest
 from typer.main import get_command
 
-from showdown.cli import completion, console
+from showdown.api.progress import seconds_left
+from showdown.cli import completion
 from showdown.cli.help import GROUPS, OTHERS, summary
 from showdown.cli.main import app
 
@@ -41,11 +42,11 @@ def test_tab_completes_names_also_in_a_list():
 
 def test_the_time_left_is_no_less_than_was_forecast():
     """Cheap cells come first: after 2 of 42 forecast seconds were done in a third of one, six were promised."""
-    assert console.seconds_left(42.0, 2.0, 0.3, in_seconds=True) == 40.0
-    assert console.seconds_left(42.0, 2.0, 4.0, in_seconds=True) == 80.0  # a busy machine
-    assert console.seconds_left(42.0, 0.0, 9.0, in_seconds=True) == 42.0  # compiling
-    assert console.seconds_left(100.0, 25.0, 5.0, in_seconds=False) == 15.0  # per cent of a download
-    assert console.seconds_left(100.0, 0.0, 5.0, in_seconds=False) is None
+    assert seconds_left(42.0, 2.0, 0.3, in_seconds=True) == 40.0
+    assert seconds_left(42.0, 2.0, 4.0, in_seconds=True) == 80.0  # a busy machine
+    assert seconds_left(42.0, 0.0, 9.0, in_seconds=True) == 42.0  # compiling
+    assert seconds_left(100.0, 25.0, 5.0, in_seconds=False) == 15.0  # per cent of a download
+    assert seconds_left(100.0, 0.0, 5.0, in_seconds=False) is None
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,8 @@ class Agent(Upkeep):
         policy, encoder = checkpoint.recommended(Path(path))
         return cls(policy, encoder=encoder, **options)
 
+    __repr__ = codec.described
+
     # Deciding
 
     def choose(self, context: Any, *, available: Iterable[Any] | None = None, actions: Any = None) -> Any:

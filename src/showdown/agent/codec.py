@@ -13,6 +13,7 @@ import numpy as np
 from showdown.agent.offer import Offer, in_order, in_slots, listed, narrowed
 from showdown.agent.roster import Roster
 from showdown.basics.errors import UsageError
+from showdown.basics.text import wrapped
 from showdown.config.float32 import LARGEST, shown
 from showdown.data.encode_counts import EncodeCounts
 from showdown.data.encoder import Encoder
@@ -217,3 +218,11 @@ def reward_vector(rewards: Any, rows: int) -> np.ndarray:
     if array.shape != (rows,):
         raise UsageError(f"there are {rows} contexts and rewards of the shape {array.shape}")
     return as_float32("rewards", array)
+
+
+def described(agent: Any) -> str:
+    """What an agent prints as: its policy, its sizes and what it has done."""
+    names = f" ({', '.join(agent.encoder.action_names)})" if agent.encoder else ""
+    sizes = f"{agent.spec.context_dim} numbers, {agent.spec.num_actions} actions{names}"
+    done = f"{agent.decisions:,} decisions, {agent.observations:,} rewards learned"
+    return wrapped([f"<Agent of {agent.policy!r}: {sizes}; {done}>"], most=5)

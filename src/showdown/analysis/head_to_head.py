@@ -16,6 +16,7 @@ from showdown.analysis.play_details import DetailsByCell
 from showdown.analysis.summary import BASELINE, cells_with_metric, summarise
 from showdown.analysis.validity import catching_up, cautions
 from showdown.basics.errors import UsageError
+from showdown.basics.text import wrapped
 from showdown.metrics import MAIN, metric_named
 
 
@@ -37,9 +38,9 @@ class ProblemDifference:
     better: str | None  # the one that is clearly better; None: they cannot be told apart
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class HeadToHead:
-    """Two policies on every problem that both played, and over all of these."""
+    """Two policies on every problem that both played, and over all of these. It prints as sentences."""
 
     first: str
     second: str
@@ -57,6 +58,10 @@ class HeadToHead:
     less_low: float | None = None
     less_high: float | None = None
     warnings: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        each = [_on_one(self, one) for one in self.problems] if len(self.problems) > 1 else []
+        return wrapped([self.sentence, *each, *self.warnings])
 
     @property
     def sentence(self) -> str:

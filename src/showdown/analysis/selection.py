@@ -26,6 +26,9 @@ class Selection(NamedTuple):
     frame: pd.DataFrame  # the rows of the chosen cells
     left_out: pd.DataFrame  # the columns of a cell, because: data, horizon, seed, trials or older
 
+    def __repr__(self) -> str:
+        return f"<Selection of {self.frame['cell'].nunique()} cells, {len(self.left_out)} left out>"
+
 
 def select(
     frame: pd.DataFrame, *, horizon: int | None = None, seed: int | None = None, trials: int | None = None

@@ -90,7 +90,7 @@ def _no_rows() -> pd.DataFrame:
     return pd.DataFrame(columns=list(SUMMARY))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table:
     """Numbers of policies on problems, their order, and what is to be said about them."""
 
@@ -104,6 +104,9 @@ class Table:
     reference: pd.DataFrame = field(default_factory=_no_rows)  # a summary of the best fixed action; ranked nowhere
     verdict: Verdict | None = None  # about all that is shown
     best: dict[str, tuple[str, ...]] = field(default_factory=dict)  # problem to its best policies: all that tie
+
+    def __repr__(self) -> str:
+        return f"<Table of {len(self.policies)} policies × {len(self.problems)} columns: {self.title}>"
 
     @property
     def is_compared(self) -> bool:

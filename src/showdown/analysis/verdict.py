@@ -14,6 +14,7 @@ from typing import Any
 
 from showdown.analysis.compare_problems import Lead
 from showdown.analysis.worst_case import WorstCase
+from showdown.basics.text import wrapped
 
 RANK_UNIT = "mean rank"
 
@@ -71,9 +72,12 @@ class NewProblem:
         return (self.best, *self.tied) if self.can_tell else ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Verdict:
-    """Who is best, and how sure that is. `lines` says it in plain English, `to_json` as plain data."""
+    """Who is best, and how sure that is. `lines` says it in plain English, `to_json` as plain data.
+
+    It prints as its lines and warnings.
+    """
 
     metric: str
     title: str  # of the metric, as a sentence says it
@@ -102,6 +106,9 @@ class Verdict:
     left_out: tuple[str, ...] = ()  # policies that did not play all of `problems`
     trials: tuple[int, int] = (0, 0)  # the smallest and the largest number of a cell
     warnings: tuple[str, ...] = ()  # when not to believe it
+
+    def __repr__(self) -> str:
+        return wrapped([*self.lines, *self.warnings])
 
     @property
     def ties(self) -> tuple[str, ...]:

@@ -8,6 +8,10 @@ class ShowdownError(Exception):
     """Base of every error this package raises on purpose; its text is meant to be read by a person."""
 
 
+class ShowdownWarning(UserWarning):
+    """Something that a caller of the library should know, and that the command line writes to stderr."""
+
+
 class UsageError(ShowdownError):
     """The request itself is wrong: an unknown name, a bad override, an impossible size."""
 

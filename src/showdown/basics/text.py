@@ -6,7 +6,10 @@ them as `\\u001b`, which is also how JSON writes them.
 
 from __future__ import annotations
 
+import difflib
 import re
+import textwrap
+from collections.abc import Iterable
 from pathlib import PurePath
 
 from showdown.basics.errors import UsageError
@@ -56,3 +59,20 @@ def plain_name(name: str) -> str:
 def name_of_file(path: str) -> str:
     """What a table in a file is called: the file's name without its endings; `table` where there is no file."""
     return plain_name(PurePath(path).name.split(".")[0]) or "table"
+
+
+SCREEN = 110  # letters of a line that an object prints
+MOST_LINES = 40
+
+
+def wrapped(sentences: Iterable[str], width: int = SCREEN, most: int = MOST_LINES) -> str:
+    """Sentences as lines that fit a screen, each beginning on a line of its own; what is too much is counted."""
+    lines = [line for sentence in sentences for line in textwrap.wrap(sentence, width, break_long_words=False)]
+    more = [f"… and {len(lines) - most + 1} more lines"] if len(lines) > most else []
+    return "\n".join(lines[: most - len(more)] + more)
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """The end of a sentence about a name that nobody knows: the one that may be meant, if there is one."""
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import fnmatch
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from showdown.basics.errors import MissingDataError, NoFileNamedError, UsageError
@@ -39,40 +40,76 @@ def plan(suite: Suite, store: Store, notes: list[str] | None = None) -> list[Pla
     """
     planned: dict[str, Planned] = {}
     for part in (suite, *suite.also):
-        _add_cells(planned, part, {*suite.without, *part.without}, store, notes)
+        _check_counts(part)
+        _add_cells(planned, part, _chosen(part, notes), {*suite.without, *part.without}, store, notes)
     return list(planned.values())
 
 
+def plan_values(
+    policies: Mapping[str, Policy],
+    problems: Mapping[str, Problem],
+    store: Store,
+    *,
+    trials: int,
+    seed: int = 0,
+    horizon: int | None = None,
+    notes: list[str] | None = None,
+) -> list[Planned]:
+    """Every cell of these policies on these problems, both by what they are to be called, as `plan` makes them."""
+    planned: dict[str, Planned] = {}
+    asked = Suite(name="values", policies=(), problems=(), trials=trials, seed=seed, horizon=horizon)
+    _check_counts(asked)
+    _add_cells(planned, asked, _Chosen(dict(policies), dict(problems)), set(), store, notes)
+    return list(planned.values())
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """What a suite plays, by the names that it is called by."""
+
+    policies: dict[str, Policy]
+    problems: dict[str, Problem]
+    if_available: frozenset[str] = frozenset()  # problems that are left out where their data is not at hand
+    trials_of: dict[str, int] = field(default_factory=dict)  # of policies that play another number
+
+
+def _chosen(suite: Suite, notes: list[str] | None) -> _Chosen:
+    from_folder = tables_in(suite.tables, suite.tables_only, notes) if suite.tables else ()
+    chosen = resolved(problems, (*suite.problems, *from_folder))
+    others = [name for name in suite.problems_if_available if name.partition("/")[0] in problems and name not in chosen]
+    return _Chosen(
+        resolved(policies, suite.policies),
+        {**chosen, **resolved(problems, tuple(others))},
+        frozenset(others),
+        {name: count for key, count in suite.trials_of.items() for name in resolved(policies, (key,))},
+    )
+
+
 def _add_cells(
-    planned: dict[str, Planned], suite: Suite, without: set[str], store: Store, notes: list[str] | None
+    planned: dict[str, Planned],
+    suite: Suite,
+    chosen: _Chosen,
+    without: set[str],
+    store: Store,
+    notes: list[str] | None,
 ) -> None:
     """Add the cells of one suite, some of which may be planned already."""
-    _check_counts(suite)
-    chosen_policies = _resolve(policies, suite.policies)
-    from_folder = tables_in(suite.tables, suite.tables_only, notes) if suite.tables else ()
-    chosen_problems = _resolve(problems, (*suite.problems, *from_folder))
-    if not chosen_policies or not chosen_problems:
-        raise UsageError(f"there is nothing to play: no {'policy' if not chosen_policies else 'problem'} was named")
-    others = [
-        name
-        for name in suite.problems_if_available
-        if name.partition("/")[0] in problems and name not in chosen_problems
-    ]
-    trials_of = {name: count for key, count in suite.trials_of.items() for name in _resolve(policies, (key,))}
-    asked = {**chosen_problems, **_resolve(problems, tuple(others))}
-    names = _names(asked, store)
-    for spelled, problem in asked.items():
+    if not chosen.policies or not chosen.problems:
+        raise UsageError(f"there is nothing to play: no {'policy' if not chosen.policies else 'problem'} was named")
+    names = _names(chosen.problems, store)
+    for spelled, problem in chosen.problems.items():
         problem_name = names[spelled]
         _check_file_named(problem)
         problem = _at_horizon(problem, suite.horizon)
         _check_horizon(problem_name, problem)
-        here = {name: policy for name, policy in chosen_policies.items() if f"{name} on {spelled}" not in without}
-        cells = _cells(suite, here, trials_of, problem_name, problem)
+        here = {name: policy for name, policy in chosen.policies.items() if f"{name} on {spelled}" not in without}
+        cells = _cells(suite, here, chosen.trials_of, problem_name, problem)
         if not all(cell.hash in planned or store.is_done(cell.hash) for cell in cells):
-            fitted = _fitted(problem_name, problem, suite.horizon, notes, asked_for=spelled in chosen_problems)
+            asked_for = spelled not in chosen.if_available
+            fitted = _fitted(problem_name, problem, suite.horizon, notes, asked_for)
             if fitted is None:
                 continue
-            cells = _cells(suite, here, trials_of, problem_name, fitted)
+            cells = _cells(suite, here, chosen.trials_of, problem_name, fitted)
         new = {cell.hash: Planned(cell, [], store.is_done(cell.hash)) for cell in cells if cell.hash not in planned}
         planned |= new
         for cell in cells:
@@ -105,7 +142,7 @@ def _check_counts(suite: Suite) -> None:
         raise UsageError(f"seed must fit 64 bits, and {suite.seed} does not")
 
 
-def _resolve(registry: Registry[T], names: tuple[str, ...]) -> dict[str, T]:
+def resolved(registry: Registry[T], names: tuple[str, ...]) -> dict[str, T]:
     """Names to values. `Lin*` stands for every preset it matches; an override that spells a preset takes its name."""
     chosen: dict[str, T] = {}
     for name in names:

@@ -40,6 +40,9 @@ class Reader:
         self.damaged: set[str] = set()  # the cells among them
         self._tables: dict[str, pd.DataFrame] = {}  # read before: reading is most of the time of a report
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {str(self.directory)!r}>"
+
     def _path(self, cell_hash: str, suffix: str) -> Path:
         return self.folder / f"{cell_hash}{suffix}"
 

@@ -36,7 +36,7 @@ class NotARecord(ValueError):
     """A file is not the record of its cell. The text says why, and follows the name of the file."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Record:
     """The record of a cell. Fields are in the order in which they are written."""
 
@@ -67,6 +67,11 @@ class Record:
     verified: bool = False  # whether it was read with a checksum that fits
     policy: str = ""  # the name it is listed under
     problem: str = ""
+
+    def __repr__(self) -> str:
+        policy, problem = (self.policy, self.problem) if self.policy else self.names[0]
+        sizes = f"{self.trials} trials × {self.horizon} steps, seed {self.seed}"
+        return f"<Record {self.cell}: {policy} on {problem}, {sizes}, {self.status}>"
 
     @property
     def is_done(self) -> bool:

@@ -21,8 +21,9 @@ from typing import Any
 
 import typer
 
+from showdown.api.progress import is_terminal, terminal_bar
 from showdown.basics.errors import ShowdownError, Terminated
-from showdown.basics.text import one_line, printable
+from showdown.basics.text import printable
 
 
 def data(text: str) -> None:
@@ -117,11 +118,6 @@ def warn(text: str) -> None:
             sys.stderr.write(printable(text) + "\n")
 
 
-def is_watched() -> bool:
-    """Whether a person follows what is written to stderr."""
-    return sys.stderr is not None and sys.stderr.isatty()
-
-
 PULSE_SECONDS = 30.0
 
 
@@ -149,7 +145,7 @@ def progress(total: float, label: str, *, in_seconds: bool = False) -> Iterator[
 
     `in_seconds`: the total and the amounts are seconds by a forecast.
     """
-    if not is_watched():
+    if not is_terminal():
         with pulse() as says:
             done = 0.0
 
@@ -160,51 +156,8 @@ def progress(total: float, label: str, *, in_seconds: bool = False) -> Iterator[
 
             yield count
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (
-        TextColumn("{task.description}", markup=False),  # a name may hold [brackets]
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[left]}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        done, began = 0.0, time.monotonic()
-        task = bar.add_task(one_line(label), total=total, left="")
-
-        def advance(amount: float, label: str | None = None) -> None:
-            nonlocal done
-            done += amount
-            left = seconds_left(total, done, time.monotonic() - began, in_seconds)
-            bar.update(task, advance=amount, left="" if left is None else f"about {_clock(left)} left")
-            if label is not None:
-                bar.update(task, description=one_line(label))
-
+    with terminal_bar(total, label, in_seconds=in_seconds) as advance:
         yield advance
-
-
-def seconds_left(total: float, done: float, elapsed: float, in_seconds: bool) -> float | None:
-    """How long the rest should take; None where nothing is known yet.
-
-    The rest takes as long as what is done did. Of a forecast in seconds it takes no less than was forecast: cheap cells
-    come first and compiling counts as no progress, so the pace so far promised six seconds when forty were left.
-    """
-    if not in_seconds and done <= 0:
-        return None
-    pace = elapsed / done if done > 0 else 1.0
-    return (total - done) * (max(1.0, pace) if in_seconds else pace) if done < total else None
-
-
-def _clock(seconds: float) -> str:
-    return (
-        f"{seconds:.0f} s"
-        if seconds < 90
-        else f"{seconds / 60:.0f} min"
-        if seconds < 5400
-        else f"{seconds / 3600:.1f} h"
-    )
 
 
 @contextmanager

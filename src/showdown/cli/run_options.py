@@ -11,12 +11,10 @@ from showdown.basics.errors import UsageError
 from showdown.cli import console
 from showdown.cli.completion import policy_names, problem_names, suite_names
 from showdown.cli.inputs import use_data_folder
-from showdown.machine.resources import cores
 
 if TYPE_CHECKING:
     from showdown.bench.engine import RunLimits
     from showdown.bench.plan import Planned
-    from showdown.bench.remote import Mirror
     from showdown.bench.store import Store
     from showdown.bench.suite import Suite
 
@@ -58,29 +56,14 @@ def chosen_suite(
 
 def planned_cells(suite: Suite, store: Store, data_dir: Path | None) -> list[Planned]:
     """The plan of a suite, with a warning about each horizon that was shortened and each damaged cell."""
+    from showdown.api.play import warn_of_plan
     from showdown.bench.plan import plan
 
     use_data_folder(data_dir)
     notes: list[str] = []
     planned = plan(suite, store, notes)
-    for note in notes:
-        console.warn(note)
-    for item in planned:
-        if item.cell.hash in store.damaged:
-            console.warn(f"{item.cell.label}: the stored cell {item.cell.hash} is damaged, and is played again")
+    warn_of_plan(planned, notes, store, console.warn)
     return planned
-
-
-def opened_store(out: str) -> tuple[Store, Mirror | None]:
-    """The folder that results go to; for a URL its copy on this machine, and what keeps both equal."""
-    from showdown.bench.remote import Mirror, is_url, local_store
-
-    if is_url(out):
-        mirror = Mirror.of(out)
-        for cell, reason in mirror.left_out.items():
-            console.warn(f"{out}: {cell} cannot be used and is played again: {reason}")
-        return mirror.store, mirror
-    return local_store(out), None
 
 
 EngineName = Annotated[
@@ -97,17 +80,6 @@ CellGpus = Annotated[
 ]
 BatchTrials = Annotated[int | None, typer.Option(help="Trials played at once; default: as many as fit.")]
 CellSeconds = Annotated[float | None, typer.Option(help="Give a cell up after this many seconds.")]
-
-
-def chosen_engine(engine: str | None, processes: int | None) -> tuple[str, int]:
-    """The engine's name and the number of processes, from the options given."""
-    if engine is None:
-        engine = "local" if processes in (None, 1) else "processes"
-    if engine == "local" and (processes or 1) > 1:
-        raise UsageError(f"the engine local plays in one process: leave out --processes {processes}, or the engine")
-    if processes is None:
-        processes = 1 if engine == "local" else max(2, cores())
-    return engine, processes
 
 
 def chosen_limits(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from showdown.cli.run_options import chosen_engine, chosen_limits
+from showdown.cli.run_options import chosen_limits
 
 if TYPE_CHECKING:
     from showdown.tuning.play_candidates import PlayCells
@@ -36,6 +36,7 @@ def chosen_player(
     """None: populations, in this process."""
     if engine is None and processes in (None, 1) and address is None:
         return None
+    from showdown.api.play import chosen_engine
     from showdown.tuning.play_candidates import by_engine
 
     name, count = chosen_engine(engine, processes)

@@ -83,7 +83,10 @@ def config(cls: type[T]) -> type[T]:
     or in a tuple; any other field is static. A tuple is data or static as a whole.
     """
     _convert_on_construction(cls)
-    cls = dataclasses.dataclass(frozen=True, kw_only=True)(cls)
+    own_repr = "__repr__" in vars(cls)
+    cls = dataclasses.dataclass(frozen=True, kw_only=True, repr=False)(cls)
+    if not own_repr:
+        cls.__repr__ = _repr  # type: ignore[method-assign]
     hints = hints_of(cls)
     names = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]
     clash = [name for name in names if name in RESERVED]
@@ -97,6 +100,12 @@ def config(cls: type[T]) -> type[T]:
     kinds[cls.__name__] = cls
     setattr(cls, _MARK, True)
     return cls
+
+
+def _repr(self: Any) -> str:
+    from showdown.config.shown import shown  # which knows the presets, and so imports this module
+
+    return shown(self)
 
 
 def _register(cls: type, data: list[str], static: list[str]) -> None:

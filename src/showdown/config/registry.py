@@ -53,7 +53,7 @@ class Registry(Generic[T]):
             if isinstance(layer, Configuration) and not is_config(layer):
                 raise UsageError(f"{type(layer).__name__} lacks @config: write it in the line above its `class`")
         known = self._entries.get(name)
-        if known is not None and known.value != value:
+        if known is not None and known.value != value and not _typed_again(known.value, value):
             raise UsageError(f"two different {self.noun} presets are called {name!r}")
         self._entries[name] = Registered(name, value, base)
         return value
@@ -108,6 +108,13 @@ class Registry(Generic[T]):
         self._load_plugins()
         return list(self._entries)
 
+    def listed(self) -> list[Registered[T]]:
+        """What is registered so far, without looking for plug-ins."""
+        return list(self._entries.values())
+
+    def __repr__(self) -> str:
+        return f"<the registry of {self._plural()}: {len(self._entries)} presets>"
+
     def __iter__(self) -> Iterator[Registered[T]]:
         self._load_plugins()
         return iter(list(self._entries.values()))
@@ -119,8 +126,10 @@ class Registry(Generic[T]):
     def _near(self, name: str) -> str:
         lowered = {known.lower(): known for known in self._entries}
         near = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.5)
-        plural = self.noun[:-1] + "ies" if self.noun.endswith("y") else self.noun + "s"
-        return f"; did you mean {lowered[near[0]]!r}?" if near else f"; see `showdown list {plural}`"
+        return f"; did you mean {lowered[near[0]]!r}?" if near else f"; see `showdown list {self._plural()}`"
+
+    def _plural(self) -> str:
+        return self.noun[:-1] + "ies" if self.noun.endswith("y") else self.noun + "s"
 
     def _load_plugins(self) -> None:
         """Import outside packages that declare the entry point `showdown.policy` or `showdown.problem`."""
@@ -129,6 +138,12 @@ class Registry(Generic[T]):
         self._plugins_loaded = True
         for point in entry_points(group=f"showdown.{self.noun}"):
             point.load()
+
+
+def _typed_again(old: Any, new: Any) -> bool:
+    """Whether a class was defined again at a prompt, as a notebook does when a cell is run twice."""
+    kinds = [type(layers(value)[-1]) for value in (old, new)]
+    return {kind.__module__ for kind in kinds} == {"__main__"} and kinds[0].__name__ == kinds[1].__name__
 
 
 def load_file(path: Path) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from showdown.basics.errors import UsageError
+from showdown.basics.text import wrapped
 from showdown.data.action_features import ALL, ActionFeatures, features_of, named_stems
 from showdown.data.choose_columns import find_column, find_columns
 from showdown.data.column_rules import Rule
@@ -26,7 +27,7 @@ from showdown.data.payoffs import classes_of, in_float32, payoffs_by_row, payoff
 from showdown.data.table_warnings import warnings_of
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BanditTable:
     contexts: np.ndarray  # (rows, context_dim) float32
     labels: np.ndarray  # (rows,) int32 class of each row; its own number in the form with reward columns
@@ -39,6 +40,10 @@ class BanditTable:
     rows_left_out: int  # because their label is missing
     warnings: tuple[str, ...] = ()  # sentences on what is likely to mislead
     features: ActionFeatures | None = None  # of each action in every row; None: actions have none
+
+    def __repr__(self) -> str:
+        sizes = f"{self.rows:,} rows, contexts of {self.context_dim} numbers"
+        return wrapped([f"<BanditTable of {sizes}; actions {', '.join(self.actions)}>"], most=5)
 
     @property
     def rows(self) -> int:

@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 
 from showdown.basics.errors import UsageError
+from showdown.basics.text import wrapped
 from showdown.data import encoder_parts as parts
 from showdown.data.action_encoder import ActionEncoder
 from showdown.data.bandit_table import BanditTable
@@ -36,7 +37,7 @@ class HasTable(Protocol):
     def bandit_table(self) -> BanditTable | None: ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Encoder:
     rules: tuple[Rule, ...]  # one per column that is context, in the order of the table
     ignored: tuple[str, ...]  # columns of the table that are not context: label, rewards, dropped
@@ -44,6 +45,11 @@ class Encoder:
     scale: tuple[float, ...]  # its standard deviation; 1 where that is 0
     action_names: tuple[str, ...]
     of_actions: ActionEncoder | None = None  # where actions have features
+
+    def __repr__(self) -> str:
+        columns = ", ".join(rule.name for rule in self.rules)
+        sizes = f"{len(self.rules)} columns to {len(self.shift)} numbers"
+        return wrapped([f"<Encoder of {sizes} ({columns}); actions {', '.join(self.action_names)}>"], most=5)
 
     @classmethod
     def for_problem(cls, problem: HasTable) -> Encoder:

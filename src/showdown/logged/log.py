@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from showdown.basics.errors import UsageError
+from showdown.basics.text import wrapped
 from showdown.data.encoder import Encoder
 from showdown.protocol.problem import ProblemSpec
 
@@ -14,7 +15,7 @@ ROUNDING = 1e-6  # by which a propensity in float32 may be above 1
 NEVER = 1e-18  # a smaller propensity is that of no action that was ever taken; its square must be a number as well
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Log:
     """Decisions in the order of time: what was seen, done and paid."""
 
@@ -47,6 +48,11 @@ class Log:
         if self.available is not None and not self.available[np.arange(rows), self.actions].all():
             row = int(np.flatnonzero(~self.available[np.arange(rows), self.actions])[0])
             raise UsageError(f"in row {row + 1} of the log the action taken is not among those available")
+
+    def __repr__(self) -> str:
+        sizes = f"{self.rows:,} decisions, contexts of {self.contexts.shape[1]} numbers"
+        known = "with propensities" if self.propensities is not None else "without propensities"
+        return wrapped([f"<Log of {sizes}, {known}; actions {', '.join(self.action_names)}>"], most=5)
 
     @property
     def rows(self) -> int:

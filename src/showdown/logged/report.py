@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from showdown.logged.estimators import Estimate
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ORDER = ("doubly robust", "direct method", "replay")  # which estimate speaks for a policy, best first
 
@@ -26,7 +29,7 @@ class Row:
         return {**fields.pop("estimate"), **fields}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     rows: int  # of the log
     actions: dict[str, int]  # how often each was taken
@@ -68,6 +71,16 @@ class Evaluation:
         fields = asdict(self)
         fields["estimates"] = [row.plain() for row in self.estimates]
         return {**fields, "verdict": self.verdict()}
+
+    def table(self) -> pd.DataFrame:
+        """A row per policy and estimator: value, interval, rows and whether it is doubtful."""
+        import pandas as pd
+
+        names = ["policy", "kind", "estimator", "value", "low", "high", "rows", "effective", "doubtful"]
+        return pd.DataFrame([{name: row.plain().get(name) for name in names} for row in self.estimates])
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         span = (

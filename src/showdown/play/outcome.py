@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from showdown.basics.text import wrapped
 from showdown.play.accumulator import Accumulator, Decisions
 from showdown.protocol.problem import ProblemSpec
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Outcome:
     """What a simulation measured; the first axis is the trial.
 
@@ -58,6 +59,13 @@ class Outcome:
             decisions=_joined_decisions([book.decisions for book in books]),
         )
 
+    def __repr__(self) -> str:
+        trials, actions = self.action_counts.shape
+        means = (f"{name} {_mean(values)}" for name, values in self.columns.items() if not np.isnan(values).all())
+        curves = f"; curves {', '.join(self.curves)} at {len(self.steps)} steps" if self.curves else ""
+        head = f"<Outcome of {trials} trials of {int(self.steps[-1]):,} steps, {actions} actions"
+        return wrapped([f"{head}: {', '.join(means)}{curves}>"])
+
     def __getattr__(self, name: str) -> Any:
         for group in ("columns", "curves"):
             if name in self.__dict__.get(group, {}):
@@ -73,6 +81,12 @@ class Outcome:
         parts = int(self.steps[-1]).bit_length()
         timelines = {name: values.mean(axis=0) for name, values in self.diagnostics.items() if values.ndim == 2}
         return {name: values[:parts].tolist() for name, values in timelines.items()}
+
+
+def _mean(values: np.ndarray) -> str:
+    """A mean with its standard error."""
+    error = f" ± {values.std(ddof=1) / len(values) ** 0.5:.2g}" if len(values) > 1 else ""
+    return f"{values.mean():.4g}{error}"
 
 
 def _joined(parts: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from showdown.basics.errors import MissingDataError, NoFileNamedError, UsageError
 from showdown.basics.text import name_of_file, plain_name
@@ -32,6 +32,22 @@ if TYPE_CHECKING:  # pandas is loaded only when a table is read
     from showdown.data.bandit_table import BanditTable
 
 _OPTIONS = ("label", "rewards", "costs", "ignore", "categorical", "keep", "features", "payoff")  # of `as_bandit_table`
+
+
+class TableOptions(TypedDict, total=False):
+    """How a table is read, besides its label or its reward columns; see `table`."""
+
+    reward_matrix: Any
+    costs: str | Mapping[str, float]
+    ignore: str | Sequence[str]
+    categorical: str | Sequence[str]
+    keep: str | Sequence[str]
+    features: str | Sequence[str]
+    payoff: str
+    delimiter: DelimiterName
+    header: Header
+    name: str
+
 
 _in_memory: dict[str, BanditTable] = {}  # digest → a table that was given in this process, not read from a file
 

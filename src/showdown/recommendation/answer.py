@@ -16,6 +16,7 @@ import numpy as np
 from showdown.agent import Agent
 from showdown.analysis.summary import BASELINE
 from showdown.analysis.verdict import Rival, Verdict
+from showdown.basics.text import wrapped
 from showdown.config import to_json
 from showdown.data.encoder import Encoder
 from showdown.metrics import BEST_FIXED
@@ -55,7 +56,7 @@ def cost_of(policy: Policy, spec: ProblemSpec) -> Cost:
     return Cost(float(np.median(taken[FIRST:])), int(size))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Recommendation:
     policy: str | None  # to use; None: no method is clearly better than a fixed action or chance
     verdict: Verdict
@@ -73,6 +74,9 @@ class Recommendation:
     after_learning: float | None = None  # the metric of `policy` in the last quarter of the steps
     dropped: tuple[tuple[str, str], ...] = ()  # columns that were left out unasked, and why
     hint: str = ""  # what the person could say about the table for a better answer
+
+    def __repr__(self) -> str:
+        return wrapped(self.lines)
 
     @property
     def sentence(self) -> str:

@@ -40,10 +40,13 @@ class TriedCandidate:
         return self.part == 1.0 and self.measured is not None
 
 
-@dataclass
+@dataclass(repr=False)
 class TuningHistory:
     request: TuningRequest
     entries: list[TriedCandidate] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"<TuningHistory of {len(self.entries)} candidates of {self.request.space.name}>"
 
     @property
     def default(self) -> list[Trials]:

@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from showdown.basics.errors import UsageError
+from showdown.basics.text import near
 from showdown.cli import console
 from showdown.cli.completion import policy_names, problem_names
-from showdown.cli.inputs import DataFolder, Load, chosen, load_files, near, use_data_folder
+from showdown.cli.inputs import DataFolder, Load, chosen, load_files, use_data_folder
 
 
 def register(app: typer.Typer) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from showdown.cli import console
 from showdown.cli.inputs import DataFolder, Load, load_files
 from showdown.cli.run_options import (
     Horizon,
@@ -16,7 +17,6 @@ from showdown.cli.run_options import (
     SuiteName,
     Trials,
     chosen_suite,
-    opened_store,
     planned_cells,
 )
 
@@ -42,10 +42,11 @@ def plan_command(
 
     The shards are the same on every machine.
     """
+    from showdown.api.play import opened_store
     from showdown.bench.shards import divided
     from showdown.cli.run_output import print_shards
 
     load_files(load)
-    store, _ = opened_store(out)
+    store, _ = opened_store(out, console.warn)
     chosen = chosen_suite(suite, policies, problems, trials, horizon, seed)
     print_shards(chosen.name, divided(planned_cells(chosen, store, data_dir), shards), store, as_json)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -29,23 +28,16 @@ def report_command(
 
     Its path is printed. A folder that holds tunings only is shown too.
     """
-    if out.suffix.lower() not in (".html", ".htm"):
-        raise UsageError(f"a page is written to a .html file, not to {out.name!r}")
+    from showdown.api.report import check_page, write_page
+    from showdown.bench.store import Store
+
+    check_page(out)
     if not directory.is_dir():
         raise UsageError(f"there is no folder {directory}; `showdown run --out {directory}` makes one")
     load_files(load)
-
-    from showdown.report.page.collect import collect
-    from showdown.report.page.render import render, write
-
-    words = ["showdown", "report", str(directory), "--out", str(out)]
-    words += ["--title", title] if title else []
-    words += ["--docs", docs] if docs else []
-    words += [word for path in load or () for word in ("--load", str(path))]
-    page = collect(directory, command=shlex.join(words), title=title or "", docs=docs or "")
-    for warning in page["warnings"]:
+    _, warnings = write_page(Store(directory), out, title=title or "", docs=docs or "", load=tuple(load or ()))
+    for warning in warnings:
         console.warn(warning)
-    write(render(page), out)
     console.data(str(out))
     if open_page:
         import webbrowser

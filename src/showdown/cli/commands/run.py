@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from contextlib import redirect_stdout
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,10 +28,8 @@ from showdown.cli.run_options import (
     Seed,
     SuiteName,
     Trials,
-    chosen_engine,
     chosen_limits,
     chosen_suite,
-    opened_store,
     planned_cells,
 )
 from showdown.cli.run_output import Board, measure_speed, print_plan, row
@@ -74,6 +72,7 @@ def run_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Play policies on problems and keep every finished cell."""
+    from showdown.api.play import chosen_engine, opened_store, warn_of_tables
     from showdown.bench.engine import make_engine
     from showdown.bench.shards import one_shard
 
@@ -82,12 +81,12 @@ def run_command(
     limits = chosen_limits(engine, processes, batch_trials, cell_seconds, load, *resources)
     load_files(load)
     chosen = chosen_suite(suite, policies, problems, trials, horizon, seed)
-    store, mirror = opened_store(out)
+    store, mirror = opened_store(out, console.warn)
     player = make_engine(engine, store)
     planned = planned_cells(chosen, store, data_dir)
     if shard is not None:
         planned = one_shard(planned, shard)
-    _warn_of_tables(planned)
+    warn_of_tables(planned, console.warn)
     if calibrate:
         measure_speed(planned)
     if dry_run:
@@ -102,46 +101,23 @@ def run_command(
         raise typer.Exit(1)
 
 
-def _warn_of_tables(planned: list[Planned]) -> None:
-    """Warn of what is likely to mislead in the user's own tables that are to be played."""
-    problems = {item.cell.problem_name: item.cell.problem for item in planned if not item.done}
-    for name, problem in problems.items():
-        table = problem.bandit_table()
-        for sentence in table.warnings if table is not None else ():
-            console.warn(f"{name}: {sentence}")
-
-
 def _play(
     planned: list[Planned], player: Engine, limits: RunLimits, store: Store, mirror: Mirror | None
 ) -> list[CellResult]:
-    from showdown.bench.estimate import seconds_of_each
+    from showdown.api.play import play
+    from showdown.api.progress import is_terminal
 
-    todo = [item.cell for item in planned if not item.done]
-    seconds = seconds_of_each(todo, store)
-    results = []
     board = Board(store, len(planned))
-    # stdout is for the result alone, and Ray prints there what happens to its workers
-    with redirect_stdout(sys.stderr), console.progress(sum(seconds.values()), "starting", in_seconds=True) as advance:
-        position = {cell.hash: number for number, cell in enumerate(todo, 1)}
 
-        def progress(cell: Any, steps: int) -> None:
-            phase = "playing" if steps else "compiling"
-            part = seconds.get(cell.hash, 0.0) * steps / (cell.trials * cell.problem.horizon)
-            advance(part, f"{position.get(cell.hash, 0)}/{len(todo)} {cell.label}: {phase}")
+    def each(result: CellResult) -> None:
+        if is_terminal():
+            console.warn(board.line(result))
+        if mirror is not None and result.status == "done" and (late := mirror.upload(result.cell.hash)):
+            console.warn(f"{result.cell.label}: not uploaded yet: {late}")
 
-        for result in player.run(planned, dataclasses.replace(limits, progress=progress, say=console.warn)):
-            results.append(result)
-            if console.is_watched():
-                console.warn(board.line(result))
-            if mirror is not None and result.status == "done" and (late := mirror.upload(result.cell.hash)):
-                console.warn(f"{result.cell.label}: not uploaded yet: {late}")
-            if result.status != "done":
-                console.warn(f"{result.cell.label}: {result.status}: {result.reason}")
-            for name, value in result.diagnostics.items():
-                if value:  # zero is how it should be, and no news
-                    console.warn(f"{result.cell.label}: {name} up to {value:.1e}")
-    order = {item.cell.hash: number for number, item in enumerate(planned)}
-    return sorted(results, key=lambda result: order[result.cell.hash])
+    bar = partial(console.progress, in_seconds=True)
+    with redirect_stdout(sys.stderr):  # stdout is for the result alone, and Ray prints there what its workers do
+        return play(planned, player, limits, store, bar, console.warn, each)
 
 
 def _print_results(results: list[CellResult], store: Store, as_json: bool) -> None:

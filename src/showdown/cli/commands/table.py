@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from showdown.basics.errors import UsageError
+from showdown.basics.text import near
 from showdown.cli import console
 from showdown.cli.completion import metric_names, policy_names, problem_names
-from showdown.cli.inputs import chosen, near
+from showdown.cli.inputs import chosen
 from showdown.metrics import MAIN, METRICS
 from showdown.report.formats import FORMATS
 

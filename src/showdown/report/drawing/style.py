@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 
+NOTEBOOK_DPI = 110
 SUFFIXES = (".png", ".svg", ".pdf")
 
 # Okabe and Ito's colours
@@ -70,7 +71,14 @@ def new_figure(width: float, height: float) -> Figure:
     _matplotlib()
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width, height), layout="constrained")
+    class Drawing(Figure):
+        """A figure that a notebook shows as it is, without pyplot."""
+
+        def _repr_png_(self) -> bytes:
+            return _encoded(self, "png", NOTEBOOK_DPI)
+
+    with for_print():
+        return Drawing(figsize=(width, height), layout="constrained")
 
 
 def _matplotlib() -> Any:
@@ -101,13 +109,13 @@ def save(figure: Figure, path: Path) -> None:
     write_file(path, _encoded(figure, path.suffix.lower()[1:]))
 
 
-def _encoded(figure: Figure, kind: str) -> bytes:
+def _encoded(figure: Figure, kind: str, dpi: float | None = None) -> bytes:
     undated: dict[str, Any] = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
     drawn = io.BytesIO()
     with for_print(), warnings.catch_warnings():
         # letters that no font here has are drawn as boxes, which the picture shows well enough
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
-        figure.savefig(drawn, format=kind, metadata=undated)
+        figure.savefig(drawn, format=kind, metadata=undated, dpi=dpi)
     if kind != "png":
         return drawn.getvalue()
     from PIL import Image

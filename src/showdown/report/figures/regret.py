@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from showdown.analysis.summary import BASELINE, mean_curve, summarise
 from showdown.basics.errors import UsageError
 from showdown.bench.store import Store
-from showdown.report.drawing import Figure, FigureRequest, selected, style
-from showdown.report.drawing.style import scale_regret, trials_of
+from showdown.report.drawing import Figure, FigureRequest, selected
+from showdown.report.drawing.curves import best_first, draw_curves, stored_curves
 
 if TYPE_CHECKING:
     import matplotlib.figure
-
-MOST = 7  # curves that are drawn where none were asked for: the best ones
 
 
 def draw(request: FigureRequest) -> matplotlib.figure.Figure:
@@ -21,30 +18,8 @@ def draw(request: FigureRequest) -> matplotlib.figure.Figure:
     frame = selected(request, store).frame
     problem = _problem(request, list(dict.fromkeys(frame["problem"])))
     frame = frame[frame["problem"] == problem]
-    means = summarise(frame, absolute=True).set_index("policy")["mean"].sort_values(kind="stable")
-    if request.policies is None:
-        chosen = [policy for policy in means.index if policy != BASELINE][:MOST]
-    else:
-        chosen = [policy for policy in means.index if policy in request.policies]
-    if not chosen:
-        raise UsageError(f"none of the policies asked for has a finished cell on {problem}")
-    cells = frame.drop_duplicates("policy").set_index("policy")
-    figure = style.new_figure(6.0, max(3.2, 0.4 + 0.18 * len(chosen)))  # the legend needs its height
-    axes = figure.subplots()
-    curves, lines = [], []
-    records = {record.cell: record for record in store.cells()}
-    for number, policy in enumerate(chosen):
-        record = records[cells.loc[policy, "cell"]]
-        table = store.trials(record)
-        assert table is not None  # the frame above was read from it
-        curve = mean_curve(record.checkpoints, table["curve"].tolist())
-        lines.append(style.draw_curve(axes, curve, policy, *style.line(number)))
-        curves.append(curve)
-    scale_regret(axes, curves)
-    axes.set_title(f"{problem}, mean ± standard error over {trials_of([curve.trials for curve in curves])}")
-    # said outright: left to itself a legend leaves out names that begin with an underscore
-    figure.legend(lines, chosen, loc="outside right center", handlelength=2.4)
-    return figure
+    drawn = frame[frame["policy"].isin(best_first(frame, request.policies))]
+    return draw_curves(stored_curves(store, store.cells(), drawn), frame, request.policies)
 
 
 def _problem(request: FigureRequest, stored: list[str]) -> str:

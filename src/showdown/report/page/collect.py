@@ -24,10 +24,15 @@ from showdown.report.page.tunings import tunings_of
 _LONGEST_REASON = 1000  # letters of a failure's reason
 
 
-def collect(directory: Any, *, command: str, title: str = "", docs: str = "") -> dict[str, Any]:
-    """All that the page shows of the store in `directory`; `command` is what made the page, `docs` where the
-    documentation is (an address to which the names of its pages are appended)."""
-    store = Store(directory)
+def collect(
+    directory: Any, *, command: str, title: str = "", docs: str = "", store: Store | None = None
+) -> dict[str, Any]:
+    """All that the page shows of the store in `directory`, or of `store`, a part of it.
+
+    `command` is what made the page, `docs` where the documentation is (an address to which the names of its pages are
+    appended).
+    """
+    store = store or Store(directory)
     records = store.cells()
     frame = store.frame(records)
     texts = frame.select_dtypes(exclude=["number", "bool"]).columns
