@@ -49,6 +49,13 @@ def test_a_net_preset_has_one_of_the_networks_of_council(name):
         ("Ensemble++[index_size=0]", "index_size must"),
         ("NPR[scale=-0.5]", "scale must not be negative, and is -0.5"),
         ("LMC-TS[temperature=-1]", "temperature must not be negative, and is -1.0"),
+        ("FG-LMC-TS[feel_good=-1]", "feel_good must not be negative, and is -1.0"),
+        ("Epinet-Net[index_samples=0]", "index_samples must lie between 1 and 1000, not 0"),
+        ("EVILL[prior_precision=-1]", "prior_precision must not be negative, and is -1.0"),
+        ("VBLL[prior_deviation=0]", "prior_deviation must be positive, not 0.0"),
+        ("Rich-BLL[strength=-1]", "strength must not be negative, and is -1.0"),
+        ("Evidence[rounds=0]", "rounds must be at least 1, not 0"),
+        ("LU-Gauss[latent=0]", "latent must be at least 1, not 0"),
     ],
 )
 def test_settings_that_make_no_policy(name, message):

@@ -33,7 +33,7 @@ import jax.numpy as jnp
 
 from showdown.basics.errors import UsageError
 from showdown.beliefs.belief import Values
-from showdown.config import at_least, config, integers, linear, log, non_negative, param, required
+from showdown.config import at_least, config, core, integers, linear, log, non_negative, param, required
 from showdown.policies.registry import policies
 from showdown.policies.shared.value_thompson import ValueThompson
 from showdown.policies.wrappers import Duel, WarmUp, Wrapper
@@ -52,7 +52,10 @@ class Rule(Wrapper):
         super().check()
         if not isinstance(self.inner, ValueThompson):
             kind, own = type(self.inner).__name__, type(self).__name__
-            raise UsageError(f"{own} needs a policy that knows mean and spread of every value, and {kind} does not")
+            order = f"; name the rule first, as NAME/{own}/{kind.lower()}" if isinstance(self.inner, Wrapper) else ""
+            raise UsageError(
+                f"{own} needs a policy that knows mean and spread of every value, and {kind} does not{order}"
+            )
 
     def values(self, state: State, situation: Situation) -> Values:
         assert isinstance(self.inner, ValueThompson)
@@ -198,13 +201,19 @@ class BestMean(Wrapper):
         if not isinstance(self.inner, Thompson):
             kind = type(self.inner).__name__
             raise UsageError(f"Greedy needs a policy that draws a value for every action, and {kind} does not")
+        if isinstance(core(self.inner), Greedy):
+            kind = type(core(self.inner)).__name__
+            raise UsageError(
+                f"{kind} plays the best of its values already, so Greedy would change nothing; NPR[scale=0] and "
+                "LMC-TS[temperature=0] are the twins that do not explore"
+            )
 
     def act(self, key: jax.Array, state: State, situation: Situation) -> jax.Array:
         assert isinstance(self.inner, Thompson)
         return situation.best(self.inner.means(key, state, situation))
 
     def probabilities(self, state: State, situation: Situation) -> jax.Array | None:
-        if not isinstance(self.inner, ValueThompson | Greedy):
+        if not isinstance(self.inner, ValueThompson):
             return None  # means are averages of draws
         return jax.nn.one_hot(self.act(jax.random.key(0), state, situation), situation.num_actions)
 
