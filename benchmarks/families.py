@@ -1,6 +1,6 @@
 """Methods published since 2018, beside those of 2018, on the protocols that papers used; resumable.
 
-    python benchmarks/families.py learn   [NAMES]  # does each learn? 10 trials of 2,000 steps on four problems
+    python benchmarks/families.py learn   [NAMES]  # does each learn? 1,000 steps of four problems; greedy twins
     python benchmarks/families.py short   [NAMES]  # Wang and Zhou 2020, Table 1: 2,000 steps, seven problems
     python benchmarks/families.py binary  [NAMES]  # NeuralTS: contexts of unit length, rewards 0 and 1, 10,000 steps
     python benchmarks/families.py wheel   [NAMES]  # the wheels at 20,000 steps, beside rows of VBLL and Rich-BLL
@@ -29,6 +29,12 @@ RULES = (
     "LinSampledIDS",
     *(f"NeuralLinear-{rule}" for rule in ("UCB", "SquareCB", "IDS", "Greedy")),
 )
+TWINS = (  # greedy ones of what has no preset of that; `learn_table.py` reads the cells
+    *("LinFullPost/Greedy", "Evidence-Net/Greedy", "Rich-BLL-Net/Greedy", "VBLL-Net/Greedy", "SAU-Net/Greedy"),
+    *("NeuralTS/Greedy", "NeuralTS-Net/Greedy", "HiLoFi/Greedy", "HiLoFi-Net/Greedy", "LRKF/Greedy", "LRKF-Net/Greedy"),
+    *("Ensemble+-Net/Greedy", "Ensemble++/Greedy", "Ensemble++-Net/Greedy", "Epinet-Net/Greedy"),
+    *("NPR[scale=0]", "NPR-Net[scale=0]", "LMC-TS[temperature=0]", "LMC-TS-Net[temperature=0]"),
+)
 WHEELS = tuple(f"wheel-{delta}" for delta in (0.5, 0.7, 0.9, 0.95, 0.99))
 ROOT = Path(__file__).parents[1]
 
@@ -43,7 +49,7 @@ class Mode:
 
 
 MODES = {
-    "learn": Mode(("statlog", "mushroom", "wheel-0.5", "{satimage}"), 2000, 10),
+    "learn": Mode(("statlog", "wheel-0.5", "financial", "mushroom"), 1000, 10, more=TWINS),
     "short": Mode(
         ("mushroom", "statlog", "financial", "jester", "covertype", "wheel-0.95", "adult"),
         2000,
@@ -75,7 +81,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results-families"))
     asked = parser.parse_args()
     mode = MODES[asked.mode]
-    everything = [*REFERENCES, *mode.more, *since_2018(asked.twins), *RULES]
+    everything = [*REFERENCES, *mode.more, *since_2018(asked.twins or asked.mode == "learn"), *RULES]
     names = playable(asked.policies.split(",") if asked.policies else everything)
     data = Path(os.environ.setdefault("SHOWDOWN_DATA", str(ROOT / "shared" / "data")))
     tables = {name: f"table[path={data}/tables/{name}.dat.gz,label=-1,name={name}]" for name in ("satimage", "magic")}
