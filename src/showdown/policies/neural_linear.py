@@ -139,7 +139,7 @@ def _neural_linear(noise_shape: float, noise_rate: float, prior_precision: float
 policies.add("NeuralLinear", _neural_linear(3.0, 3.0, 0.25, 20))
 policies.add("NeuralLinear-MR", _neural_linear(12.0, 30.0, 23.0, 50), base="NeuralLinear")
 policies.add("NeuralLinear-SL", _neural_linear(38.0, 1.0, 1.5, 20), base="NeuralLinear")
-policies.add(  # as Wang and Zhou 2020 play it; their short track is 2,000 steps
+policies.add(  # as Wang and Zhou 2020 play it, whose reset of the learning rate never took effect (docs/families.md)
     "NeuralLinear-1x50",
     WarmUp(
         inner=NeuralLinear(
@@ -148,7 +148,6 @@ policies.add(  # as Wang and Zhou 2020 play it; their short track is 2,000 steps
             refit_every=50,
             learning_rate=0.1,
             learning_rate_decay=0.5,
-            reset_learning_rate=True,
             noise_shape=6.0,
             noise_rate=6.0,
         ),
