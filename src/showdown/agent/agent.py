@@ -229,12 +229,16 @@ class Agent(Upkeep):
         path: str | Path,
         *,
         background: bool = False,
+        history: Bound = None,
         journal: str | Path | None = None,
         archive_journal: bool = False,
         accept_loss: bool = False,
     ) -> Agent:
-        """The agent that `save` wrote, after what its journal holds; raises UsageError for a file that holds none."""
-        agent = checkpoint.unpack(cls, Path(path), background=background)
+        """The agent that `save` wrote, after what its journal holds; raises UsageError for a file that holds none.
+
+        `history` bounds what refits see from now on; without it a bound is what it was.
+        """
+        agent = checkpoint.unpack(cls, Path(path), background=background, history=history)
         if journal is not None:
             agent._keep_journal(Path(journal), archive=archive_journal, accept_loss=accept_loss)
         return agent

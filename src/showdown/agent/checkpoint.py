@@ -14,6 +14,7 @@ from showdown.agent.decision import Waiting
 from showdown.agent.journal import Journal
 from showdown.agent.journal_format import JournalLossError, JournalRecord
 from showdown.agent.learner import Tally, takes_bound
+from showdown.agent.replay_buffer import Bound
 from showdown.basics.errors import UsageError, why
 from showdown.basics.files import read_plain
 from showdown.config import from_json
@@ -66,8 +67,8 @@ def pack(agent: Agent) -> checkpoint_file.Saved:
     )
 
 
-def unpack(kind: type[Agent], path: Path, *, background: bool) -> Agent:
-    """The agent of a file, before anything that its journal holds."""
+def unpack(kind: type[Agent], path: Path, *, background: bool, history: Bound = None) -> Agent:
+    """The agent of a file, before anything that its journal holds; its history bounded anew where that is asked for."""
     stored = checkpoint_file.read(path)
     agent = kind(
         stored.policy,
@@ -77,7 +78,8 @@ def unpack(kind: type[Agent], path: Path, *, background: bool) -> Agent:
         key=stored.key,
         encoder=stored.encoder,
         background=background,
-        history=stored.bound if takes_bound(stored.policy) else None,  # older versions took one that changes nothing
+        # older versions took one that changes nothing
+        history=history or (stored.bound if takes_bound(stored.policy) else None),
         remember=stored.remember,
     )
     learner, clock, pending, service = agent._learner, agent._decider.clock, agent._pending, stored.service

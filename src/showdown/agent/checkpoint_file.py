@@ -151,7 +151,7 @@ def _checked(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Saved:
     more = _service(about, arrays, spec)
     service, bound = more["service"], more["bound"]
     _check_seen(service, policy, observations)
-    kept = max(0, service.seen - service.forgotten_rows) if bound is None else min(service.seen, bound.rows)
+    kept = _kept(service, bound, arrays)
     key = _array(arrays, "key", (2,), np.uint32)
     saved = Saved(
         policy=policy,
@@ -172,6 +172,14 @@ def _checked(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Saved:
     if not np.isfinite(saved.rewards).all():
         raise UsageError("its history holds numbers that are not finite")
     return saved
+
+
+def _kept(service: SavedCounts, bound: Bound, arrays: dict[str, np.ndarray]) -> int:
+    """How many rows the history must have. One that was bounded later than it began may have fewer than it may."""
+    if bound is None:
+        return max(0, service.seen - service.forgotten_rows)
+    most, found = min(service.seen, bound.rows), arrays.get("actions", np.zeros(0))
+    return len(found) if found.ndim and len(found) < most else most
 
 
 def _check_seen(service: SavedCounts, policy: Policy, observations: int) -> None:

@@ -15,8 +15,8 @@ import numpy as np
 from showdown.agent import batch_programs, programs
 from showdown.agent.background import Background, Fitted, Observation
 from showdown.agent.batch_programs import ROOM
-from showdown.agent.programs import Seen
-from showdown.agent.replay_buffer import Bound, ReplayBuffer, Rows
+from showdown.agent.programs import Kept, Seen
+from showdown.agent.replay_buffer import Bound, ReplayBuffer, Rows, Window
 from showdown.agent.step_counter import as_int32
 from showdown.basics.errors import UsageError
 from showdown.config import core
@@ -155,7 +155,7 @@ class Learner:
         count = min(refits, self.observations) if self.policy.refit_every else 0
         forgotten = self.tally.forgotten_rows
         for place in range(count):
-            if not self._refit_now(self.observations - count + place):
+            if not self._refit_now(self.observations - count + place, forced=True):
                 break
         return self.observations - before - (self.tally.forgotten_rows - forgotten)
 
@@ -182,15 +182,19 @@ class Learner:
         if self.policy.refit_every:  # the last refit is supposed to have been fine
             self._fitted_rows = max(0, self.history.count - observations % self.policy.refit_every)
 
-    def _refit_now(self, step: int) -> bool:
-        self.state, fine = self._fit(self.state, self.history.rows(), step)
+    def _refit_now(self, step: int, *, forced: bool = False) -> bool:
+        self.state, fine = self._fit(self.state, self.history.rows(), step, forced)
         self._account(bool(fine), self.history.count)
         return bool(fine)
 
-    def _fit(self, state: State, rows: Rows, step: int) -> tuple[State, jax.Array]:
-        count = rows.filled if self.history.keeps else step + 1
-        numbers = as_int32(count), as_int32(step)
-        return programs.refit(self.policy, self.key, state, Seen(*rows[:3]), *numbers, spec=self.spec)
+    def _fit(self, state: State, rows: Rows, step: int, forced: bool = False) -> tuple[State, jax.Array]:
+        """The state after a refit; with `forced` a policy trains even where its own schedule has none."""
+        seen, last = Seen(*rows[:3]), as_int32(step)
+        count = rows.filled if self.history.keeps else int(last) + 1
+        before = max(0, int(last) + 1 - count)
+        first, others = (before, 0) if isinstance(self.history.bound, Window) else (0, before)
+        kept = Kept(np.int32(count), np.int32(first), np.int32(others), np.bool_(forced))
+        return programs.refit(self.policy, self.key, state, seen, kept, last, spec=self.spec)
 
     def _updated(self, state: State, seen: Observation) -> tuple[State, jax.Array]:
         """The state after one observation, and whether it is finite."""

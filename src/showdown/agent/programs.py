@@ -27,6 +27,15 @@ class Seen(NamedTuple):
     rewards: Any  # (rows,)
 
 
+class Kept(NamedTuple):
+    """How the rows of a history stand to all that was learned; see `History`."""
+
+    count: Any
+    first: Any
+    others: Any
+    forced: Any
+
+
 def learned_from(inputs: jax.Array, step: jax.Array, spec: ProblemSpec) -> Situation:
     """What `update` sees of an observation. Of the other actions' features nothing is kept."""
     if not spec.action_dim:
@@ -90,12 +99,13 @@ def after_rows(
 
 @partial(jax.jit, donate_argnums=2, static_argnames="spec")
 def refit(
-    policy: Policy, key: jax.Array, state: State, seen: Seen, count: jax.Array, last: jax.Array, *, spec: ProblemSpec
+    policy: Policy, key: jax.Array, state: State, seen: Seen, kept: Kept, last: jax.Array, *, spec: ProblemSpec
 ) -> tuple[State, jax.Array]:
-    """Refit to the first `count` rows; `last` is the number of the last observation, whichever rows were kept."""
+    """Refit to the rows that are kept; `last` is the number of the last observation."""
     dim = spec.context_dim
     features_at = (lambda rows: seen.inputs[rows, dim:]) if spec.action_dim else None
-    history = History(spec, count, seen.actions, seen.rewards, lambda rows: seen.inputs[rows, :dim], features_at)
+    contexts_at = lambda rows: seen.inputs[rows, :dim]  # noqa: E731
+    history = History(spec, kept.count, seen.actions, seen.rewards, contexts_at, features_at, *kept[1:])
     return kept_finite(state, block.refit(policy, RoleKeys.of(key), state, history, last))
 
 

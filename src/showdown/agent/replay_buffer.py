@@ -52,6 +52,7 @@ class ReplayBuffer:
         self.rewards = np.zeros(capacity, np.float32)
         self.seen = 0  # rows ever given
         self.count = 0  # rows kept
+        self._oldest = 0  # place of the oldest row, once a window is full
 
     @property
     def capacity(self) -> int:
@@ -72,7 +73,9 @@ class ReplayBuffer:
             self.count += 1
             return self.count - 1
         if isinstance(self.bound, Window):
-            return self.seen % self.capacity
+            place = self._oldest
+            self._oldest = (place + 1) % self.capacity
+            return place
         drawn = int(np.random.default_rng((self._seed, self.seen)).integers(self.seen + 1))
         return drawn if drawn < self.capacity else None
 
@@ -130,22 +133,23 @@ class ReplayBuffer:
         arrays = self.inputs, self.actions, self.rewards
         if self.bound is None:
             return Rows(*arrays, self.count)
-        oldest = self.seen % self.capacity if isinstance(self.bound, Window) and self.count == self.capacity else 0
-        inputs, actions, rewards = (np.roll(array, -oldest, axis=0) for array in arrays)
+        inputs, actions, rewards = (np.roll(array, -self._oldest, axis=0) for array in arrays)
         return Rows(inputs, actions, rewards, self.count)
 
     def fill(self, inputs: np.ndarray, actions: np.ndarray, rewards: np.ndarray, seen: int) -> None:
-        """What was saved, the oldest first."""
+        """What was saved, the oldest first; of more rows than a bound allows the last, or a random sample."""
         if not self.keeps:
             return
         if self.bound is None:
             self._resize(capacity_for(len(actions)))
-        self.count, self.seen = len(actions), seen
-        arrays = [np.array(array) for array in (inputs, actions, rewards)]
-        if isinstance(self.bound, Window) and self.count == self.capacity:
-            arrays = [np.roll(array, seen % self.capacity, axis=0) for array in arrays]
-        for kept, array in zip((self.inputs, self.actions, self.rewards), arrays, strict=True):
-            kept[: self.count] = array
+        rows = np.arange(len(actions))
+        if len(rows) > self.capacity:
+            draw = np.random.default_rng((self._seed, seen))
+            sample = isinstance(self.bound, Reservoir)
+            rows = np.sort(draw.choice(rows, self.capacity, replace=False)) if sample else rows[-self.capacity :]
+        self.count, self.seen, self._oldest = len(rows), seen, 0
+        for kept, saved in ((self.inputs, inputs), (self.actions, actions), (self.rewards, rewards)):
+            kept[: self.count] = saved[rows]
 
 
 def capacity_for(rows: int) -> int:

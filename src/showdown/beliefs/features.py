@@ -54,6 +54,10 @@ class Features(Configuration, ABC):
         """Whether to refit after `count` steps, a multiple of `refit_every`."""
         return True
 
+    def is_due(self, history: History) -> jax.Array | bool:
+        """Whether to refit to this history."""
+        return history.forced | self.due(history.learned)
+
     def refit(self, key: jax.Array, state: FeatureState, history: History) -> FeatureState:
         """Change what designs are; the caller rebuilds its beliefs from all of `history` afterwards."""
         return state

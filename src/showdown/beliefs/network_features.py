@@ -187,7 +187,7 @@ class NetworkFeatures(Features):
             fit = training.train(
                 role_key(key, "train"),
                 state.fit,
-                self.updates(history.count),
+                self.updates(history.learned),
                 draw=draw,
                 loss=loss,
                 direction=self._direction(),

@@ -103,7 +103,7 @@ class Langevin(NetworkPolicy, Greedy):
 
         start = before.fit.parameters, before.fit.optimiser
         with precision_scope(features.training_precision):
-            parameters, squares = jax.lax.fori_loop(0, features.updates(history.count), one_step, start)
+            parameters, squares = jax.lax.fori_loop(0, features.updates(history.learned), one_step, start)
         fit = before.fit._replace(parameters=parameters, optimiser=squares)
         after = NetworkState(fit, parameters, scale, before.squares)
         return LangevinState(or_nan(key, features, after, history, loss))

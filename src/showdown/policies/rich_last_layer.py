@@ -137,7 +137,7 @@ class RichLastLayer(ValueThompson):
                 features=features, belief=self.belief.replaced(state.belief, regressions, known.gram, noise)
             )
 
-        return jax.lax.cond(self.features.due(history.count), redo, lambda: state)
+        return jax.lax.cond(self.features.is_due(history), redo, lambda: state)
 
     def prior(self, features: FeatureState, inputs: jax.Array) -> jax.Array:
         """The prior precision of each owner's coefficients, (owners, dim, dim), from some inputs, (rows, input_dim)."""

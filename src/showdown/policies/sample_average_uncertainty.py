@@ -109,7 +109,7 @@ class SampleAverageUncertainty(ValueThompson):
         def redo() -> SAUState:
             return state._replace(features=self.features.refit(key, state.features, history))
 
-        return jax.lax.cond(self.features.due(history.count), redo, lambda: state)
+        return jax.lax.cond(self.features.is_due(history), redo, lambda: state)
 
     def learned_features(self, state: SAUState, inputs: jax.Array) -> jax.Array | None:
         return self.features.learned(state.features, inputs)

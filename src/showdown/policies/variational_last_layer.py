@@ -127,7 +127,7 @@ class VariationalLastLayer(ValueThompson):
         return state._replace(regressions=regression.absorb(state.regressions, owner, design, reward)[0])
 
     def refit(self, key: jax.Array, state: VBLLState, history: History) -> VBLLState:
-        return jax.lax.cond(self.features.due(history.count), lambda: self._trained(key, state, history), lambda: state)
+        return jax.lax.cond(self.features.is_due(history), lambda: self._trained(key, state, history), lambda: state)
 
     def _trained(self, key: jax.Array, state: VBLLState, history: History) -> VBLLState:
         features, before = self.features, state.features
@@ -144,7 +144,7 @@ class VariationalLastLayer(ValueThompson):
             fit = training.train(
                 role_key(key, "train"),
                 before.fit,
-                features.updates(history.count),
+                features.updates(history.learned),
                 draw=lambda key: history.sample(key, features.batch_size),
                 loss=loss,
                 direction=self._direction(),

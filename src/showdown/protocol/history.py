@@ -26,6 +26,13 @@ class History:
     contexts_at: Callable[[jax.Array], jax.Array]  # (size,) rows -> (size, context_dim)
     features_at: Callable[[jax.Array], jax.Array] | None = None  # (size,) rows -> (size, action_dim) of those played
     first: jax.Array | int = 0  # how many rewards came before the first row: of a history that begins later
+    others: jax.Array | int = 0  # how many came in between that are not kept: of a sample
+    forced: jax.Array | bool = False  # whether to train now, whatever a schedule says: after a history of others
+
+    @property
+    def learned(self) -> jax.Array:
+        """How many rewards were learned so far, kept or not: what a schedule counts."""
+        return self.first + self.count + self.others
 
     def at(self, rows: jax.Array) -> Batch:
         features = None if self.features_at is None else self.features_at(rows)

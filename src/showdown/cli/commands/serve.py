@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -20,31 +20,49 @@ def register(app: typer.Typer) -> None:
     app.command("serve", epilog="Example: showdown serve recommendation/agent.json --port 8000")(serve_command)
 
 
+File = Annotated[Path, typer.Argument(help="A saved agent, or the agent.json that `showdown recommend` wrote.")]
+Host = Annotated[str, typer.Option(help="The address to listen on.")]
+Port = Annotated[int, typer.Option(help="The port; 0 takes a free one.")]
+TokenFile = Annotated[
+    Path | None, typer.Option(help=f"A file with the token; default: ${TOKEN}, or one is made up and printed.")
+]
+Save = Annotated[Path | None, typer.Option(help="Where it is saved, and read again; default: FILE, or FILE with .npz.")]
+SaveEvery = Annotated[float, typer.Option(help="Seconds between saves.")]
+JournalFile = Annotated[Path | None, typer.Option(help="Write every decision and reward to this file at once.")]
+ArchiveJournal = Annotated[bool, typer.Option(help="Keep parts of the journal that a save made needless.")]
+AcceptLoss = Annotated[bool, typer.Option(help="Go on where the journal is damaged, and say what is lost.")]
+AllowHost = Annotated[
+    list[str] | None, typer.Option(help="A name that clients may use for this server on pages without a token.")
+]
+InBackground = Annotated[bool, typer.Option(help="Refit in a thread while requests are answered.")]
+Rows = Annotated[int, typer.Option(help="Make room for so many observations at the start.")]
+LastRewards = Annotated[
+    int, typer.Option(help="Learn from the last N rewards alone: for a world that changes; 0: from all.")
+]
+Remember = Annotated[int, typer.Option(help="Decisions of a new agent that may wait for a reward.")]
+Seed = Annotated[int, typer.Option(help="The seed of a new agent.")]
+MaxBody = Annotated[int, typer.Option(help="The largest body of a request, in bytes.")]
+MaxBatch = Annotated[int, typer.Option(help="The most decisions or rewards in one request.")]
+
+
 def serve_command(
-    file: Annotated[Path, typer.Argument(help="A saved agent, or the agent.json that `showdown recommend` wrote.")],
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = 8000,
-    token_file: Annotated[
-        Path | None, typer.Option(help=f"A file with the token; default: ${TOKEN}, or one is made up and printed.")
-    ] = None,
-    save: Annotated[
-        Path | None, typer.Option(help="Where it is saved, and read again; default: FILE, or FILE with .npz.")
-    ] = None,
-    save_every: Annotated[float, typer.Option(help="Seconds between saves.")] = 60.0,
-    journal: Annotated[Path | None, typer.Option(help="Write every decision and reward to this file at once.")] = None,
-    archive_journal: Annotated[bool, typer.Option(help="Keep parts of the journal that a save made needless.")] = False,
-    accept_loss: Annotated[
-        bool, typer.Option(help="Go on where the journal is damaged, and say what is lost.")
-    ] = False,
-    allow_host: Annotated[
-        list[str] | None, typer.Option(help="A name that clients may use for this server on pages without a token.")
-    ] = None,
-    background: Annotated[bool, typer.Option(help="Refit in a thread while requests are answered.")] = True,
-    rows: Annotated[int, typer.Option(help="Make room for so many observations at the start.")] = 0,
-    remember: Annotated[int, typer.Option(help="Decisions of a new agent that may wait for a reward.")] = 10_000,
-    seed: Annotated[int, typer.Option(help="The seed of a new agent.")] = 0,
-    max_body: Annotated[int, typer.Option(help="The largest body of a request, in bytes.")] = 1 << 20,
-    max_batch: Annotated[int, typer.Option(help="The most decisions or rewards in one request.")] = 1000,
+    file: File,
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
+    token_file: TokenFile = None,
+    save: Save = None,
+    save_every: SaveEvery = 60.0,
+    journal: JournalFile = None,
+    archive_journal: ArchiveJournal = False,
+    accept_loss: AcceptLoss = False,
+    allow_host: AllowHost = None,
+    background: InBackground = True,
+    rows: Rows = 0,
+    window: LastRewards = 0,
+    remember: Remember = 10_000,
+    seed: Seed = 0,
+    max_body: MaxBody = 1 << 20,
+    max_batch: MaxBatch = 1000,
     load: Load = None,
 ) -> None:
     """Decide over HTTP and learn from the rewards.
@@ -53,9 +71,10 @@ def serve_command(
     """
     load_files(load)
     token, made_up = _token(token_file)
-    if not save_every > 0 or max_body < 1 or max_batch < 1 or rows < 0:
-        raise UsageError("--save-every, --max-body and --max-batch must be greater than 0, and --rows at least 0")
+    if not save_every > 0 or max_body < 1 or max_batch < 1 or rows < 0 or window < 0:
+        raise UsageError("--save-every, --max-body, --max-batch must be greater than 0, --rows and --window at least 0")
     try:
+        from showdown.agent import Window
         from showdown.serve.app import App
         from showdown.serve.http import RequestLimits
         from showdown.serve.run import address_of, alone_with, default_save, listening, open_agent, policy_name, run
@@ -64,9 +83,9 @@ def serve_command(
         raise UsageError(f"serve needs httptools and others: pip install 'bandit-showdown[serve]' ({error})") from None
     kept = save or default_save(file)
     with alone_with(kept) as is_alone, listening(host, port) as listener:
-        journaling = {"journal": journal, "archive_journal": archive_journal, "accept_loss": accept_loss}
-        new = {"remember": remember, "seed": seed}
-        agent = open_agent(file, kept, new=new, rows=rows, background=background, **journaling)
+        options: dict[str, Any] = {"journal": journal, "archive_journal": archive_journal, "accept_loss": accept_loss}
+        options |= {"background": background, "history": Window(window) if window else None}
+        agent = open_agent(file, kept, new={"remember": remember, "seed": seed}, rows=rows, **options)
         for note in agent.notes:
             console.warn(note)
         limits, name = RequestLimits(body_bytes=max_body, batch=max_batch), policy_name(agent)

@@ -66,7 +66,7 @@ class NetworkPolicy(Thompson):
 
     def refit(self, key: jax.Array, state: State, history: History) -> State:
         # `count` is the same for all trials, so this is a real branch, not both sides with a choice between them
-        due = self.features.due(history.count)
+        due = self.features.is_due(history)
         return jax.lax.cond(due, lambda: self.retrained(key, state, history), lambda: state)
 
     def retrained(self, key: jax.Array, state: State, history: History) -> State:

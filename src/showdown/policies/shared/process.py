@@ -75,7 +75,7 @@ class ProcessPolicy(Thompson):
         """Training steps of this refit."""
         if self.train_until == 0:
             return self.training_steps
-        return jnp.where(history.count <= self.train_until, self.training_steps, 0)
+        return jnp.where(history.learned <= self.train_until, self.training_steps, 0)
 
     def init_hyperparameters(self, key: jax.Array, spec: ProblemSpec) -> Hyperparameters:
         return multitask_kernel.init(key, spec.context_dim, spec.num_actions, self.task_dim)

@@ -53,7 +53,7 @@ def refit(
         )
 
     # `count` is the same for all trials, so this is a real branch, not both sides with a choice between them
-    return jax.lax.cond(features.due(history.count), redo, lambda: (feature_state, states))
+    return jax.lax.cond(features.is_due(history), redo, lambda: (feature_state, states))
 
 
 def moments_of(features: Features, width: int, state: FeatureState, history: History) -> Moments:
