@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import showdown as sd
 from showdown.analysis.compare_trials import interval
-from showdown.config import config
+from showdown.api.own import policies_of
+from showdown.config import config, to_json
 from showdown.policies import policies as known
 from showdown.policies.uniform import Uniform
 from showdown.problems import problems as known_problems
@@ -155,8 +157,8 @@ def test_a_file_is_a_problem_and_is_called_by_its_name(frame, tmp_path):
         ("Uniform", None, {}, "say what to play on"),
         ("Uniform", "linear", {"label": "x"}, "label= says how a table is read"),
         ("Uniform", "linear", {"trials": 0}, "at least 1"),
-        ("Uniform", 3, {}, "int is no problem"),
-        (3, "linear", {}, "int is no policy"),
+        ("Uniform", 3, {}, "3 is no problem|int is no problem"),
+        (3, "linear", {}, "3 is no policy|int is no policy"),
         ("Uniform", "nothing.csv", {"label": "x"}, "nothing.csv"),
         ("Uniform", "linear", {"suite": "quikc"}, "did you mean 'quick'"),
     ],
@@ -192,3 +194,50 @@ def test_policies_and_problems_are_made_with_fields():
     assert sd.problem("wheel", delta=0.7, horizon=50) == known_problems.get("wheel[delta=0.7,horizon=50]")
     with pytest.raises(sd.UsageError, match="one policy is meant here"):
         sd.policy("Lin*")
+
+
+class Sticky:
+    """Stays with an action while it pays more than it hopes for."""
+
+    def __init__(self, hope):
+        self.hope, self.action = hope, 0
+
+    def begin(self, num_actions):
+        self.num_actions = num_actions
+
+    def choose(self, context):
+        return self.action
+
+    def learn(self, context, action, reward):
+        if reward < self.hope:
+            self.action = (action + 1) % self.num_actions
+
+
+def shop(rng):
+    customer = rng.normal(size=2)
+    return customer, np.array([customer[0], 0.1])
+
+
+def test_objects_of_ones_own_are_played_under_the_names_of_their_classes():
+    found = sd.run([Sticky(0.0), Sticky(0.5), "LinGreedy"], sd.problem(shop, horizon=40), trials=2)
+    assert found.policies == ["Uniform", "LinGreedy", "Sticky(hope=0.0, action=0)", "Sticky(hope=0.5, action=0)"]
+    assert found.problems == ["shop"]
+    assert sd.run(Sticky(0.5), {"mine": shop}, horizon=40, trials=2, reference=False).policies == ["Sticky"]
+
+
+def test_a_forest_is_one_model_though_it_can_be_iterated():
+    ensemble = pytest.importorskip("sklearn.ensemble")
+    model = ensemble.RandomForestRegressor(n_estimators=3)
+    chosen = sd.policy(model, explore="greedy", refit_every=50)
+    assert repr(chosen) == "RandomForestRegressor(n_estimators=3, explore='greedy')"
+    assert list(policies_of([model])) == ["RandomForestRegressor"]
+
+
+def test_a_class_that_is_typed_again_is_another_one():
+    text = "@config\nclass Typed(Uniform):\n    def refit(self, key, state, history):\n        return {}\n"
+    hashes = []
+    for number in (1, 1, 2):
+        names = {"__name__": "at_a_prompt", "config": config, "Uniform": Uniform}
+        exec(text.format(number), names)
+        hashes.append(to_json(names["Typed"](), numerics=True)["source"])
+    assert hashes[0] == hashes[1] != hashes[2]

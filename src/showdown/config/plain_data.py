@@ -11,6 +11,7 @@ from typing import Any
 
 from showdown.basics.errors import UsageError
 from showdown.config.coerce import is_known, typed
+from showdown.config.fingerprint import fingerprint
 from showdown.config.kinds import RESERVED, hints_of, is_config, kinds
 
 
@@ -42,9 +43,17 @@ def _source_hash(cls: type) -> str:
     """The hash of the file that an outside class is defined in, so that an edit of it never shows older numbers."""
     try:
         source = Path(inspect.getsourcefile(cls) or "").read_bytes()
-    except (OSError, TypeError):  # typed at a prompt
-        return ""
+    except (OSError, TypeError):  # typed at a prompt, or in a notebook
+        return _code_hash(cls)
     return hashlib.sha256(source).hexdigest()[:16]
+
+
+def _code_hash(cls: type) -> str:
+    """The hash of what a class does, so that one which is typed again does not show older numbers."""
+    try:
+        return fingerprint(cls)
+    except UsageError:  # it names something that cannot be told from another
+        return ""
 
 
 def from_json(data: dict[str, Any]) -> Any:

@@ -40,6 +40,14 @@ class PlainPolicy(Policy):
         if not isinstance(self.handed, Handed):
             raise UsageError(f"{self.name} is plain Python that is not loaded here: --load the file that registers it")
 
+    @property
+    def called(self) -> str:
+        """What it is called in tables: the class or function, without the module."""
+        return self.name.rpartition(".")[2]
+
+    def __repr__(self) -> str:
+        return f"{self.called}({self.settings})" if self.settings else self.called
+
     def check_problem(self, spec: ProblemSpec) -> None:
         self.plays.check(spec)
 

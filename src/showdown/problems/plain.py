@@ -72,6 +72,14 @@ class PlainProblem(Problem):
         if self.rows is not None and self.horizon > self.rows:
             raise UsageError(f"{self.name} has {self.rows:,} rounds, and a trial of {self.horizon:,} was asked for")
 
+    @property
+    def called(self) -> str:
+        """What it is called in tables: the class or function, without the module."""
+        return self.name.rpartition(".")[2]
+
+    def __repr__(self) -> str:
+        return f"{self.called}({self.settings})" if self.settings else self.called
+
     def spec(self, tables: Tables) -> ProblemSpec:
         return ProblemSpec(self.context_dim, self.num_actions, self.action_dim)
 
