@@ -23,7 +23,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from showdown.agent import checkpoint, codec, records, together
+from showdown.agent import checkpoint, codec, records, table_rows, together
 from showdown.agent.belief_health import Watch
 from showdown.agent.codec import Codec
 from showdown.agent.decider import Decider
@@ -94,10 +94,19 @@ class Agent(Upkeep):
         return cls(policy, encoder=Encoder.for_problem(problem), **options)
 
     @classmethod
-    def recommended(cls, path: str | Path, **options: Any) -> Agent:
-        """An agent of the policy and the table in the file that `showdown recommend` wrote."""
-        policy, encoder = checkpoint.recommended(Path(path))
-        return cls(policy, encoder=encoder, **options)
+    def recommended(cls, path: str | Path, *, learned: bool = True, **options: Any) -> Agent:
+        """An agent of the policy and the table in the file that `showdown recommend` wrote.
+
+        It has learned from the table, unless the file says that it has not, or `learned` is False.
+        """
+        found = checkpoint.recommended(Path(path))
+        if not learned or found.learned is None:
+            return cls(found.policy, encoder=found.encoder, **options)
+        agent = cls.load(found.learned_beside(), **options)
+        if agent.policy != found.policy or agent.encoder != found.encoder:
+            agent.close()
+            raise UsageError(f"{found.learned} has learned for another agent than {path} names: recommend again")
+        return agent
 
     __repr__ = codec.described
 
@@ -204,6 +213,34 @@ class Agent(Upkeep):
             self._keeper.write({"rows": rows, "refits": refits})
             return self._take_in(inputs, slots, paid, refits)
 
+    def learn_table(
+        self,
+        data: Any,
+        *,
+        label: str = "",
+        rewards: str = "",
+        action: str = "",
+        reward: str = "",
+        refits: Refits = 10,
+        **options: Any,
+    ) -> int:
+        """Take in a table: a file, a DataFrame or a problem made of one; the number of rewards taken in.
+
+        `label` or `rewards` name its columns as for `showdown.problems.table`, whose `costs`, `reward_matrix`, `payoff`
+        and `features` go with them: each row then teaches what every action pays. `action` and `reward` name those of a
+        log of decisions, whose rows teach what the action taken paid. A journal does not hold them: save the agent.
+        """
+        if (bool(label or rewards) + bool(action and reward)) != (not hasattr(data, "bandit_table")):
+            raise UsageError("name the label, or the reward columns, of a table; or the action and the reward of a log")
+        with self._lock:
+            if hasattr(data, "bandit_table"):
+                found = table_rows.of_problem(self._codec, data)
+            elif action:
+                found = table_rows.of_log(self._codec, table_rows.frame_of(data), action, reward)
+            else:
+                found = table_rows.of_table(self._codec, table_rows.frame_of(data), label, rewards, options)
+            return self._take_in(*found, refits)
+
     def _take_in(self, inputs: np.ndarray, slots: np.ndarray, paid: np.ndarray, refits: Refits) -> int:
         """Learn rows that others decided, with the lock held; the number of rows taken in."""
         shared = not self._codec.has_slots
@@ -230,15 +267,18 @@ class Agent(Upkeep):
         *,
         background: bool = False,
         history: Bound = None,
+        seed: int | None = None,
+        remember: int | None = None,
         journal: str | Path | None = None,
         archive_journal: bool = False,
         accept_loss: bool = False,
     ) -> Agent:
         """The agent that `save` wrote, after what its journal holds; raises UsageError for a file that holds none.
 
-        `history` bounds what refits see from now on; without it a bound is what it was.
+        `history`, `seed` and `remember` are as for a new agent, from now on; without them they are what they were.
         """
-        agent = checkpoint.unpack(cls, Path(path), background=background, history=history)
+        changes: Any = {"history": history, "seed": seed, "remember": remember}
+        agent = checkpoint.unpack(cls, Path(path), background=background, **changes)
         if journal is not None:
             agent._keep_journal(Path(journal), archive=archive_journal, accept_loss=accept_loss)
         return agent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import numpy as np
@@ -67,20 +67,29 @@ def pack(agent: Agent) -> checkpoint_file.Saved:
     )
 
 
-def unpack(kind: type[Agent], path: Path, *, background: bool, history: Bound = None) -> Agent:
-    """The agent of a file, before anything that its journal holds; its history bounded anew where that is asked for."""
+def unpack(
+    kind: type[Agent],
+    path: Path,
+    *,
+    background: bool,
+    history: Bound = None,
+    seed: int | None = None,
+    remember: int | None = None,
+) -> Agent:
+    """The agent of a file, before anything that its journal holds; changed where that is asked for."""
     stored = checkpoint_file.read(path)
     agent = kind(
         stored.policy,
         context_dim=stored.spec.context_dim,
         num_actions=stored.spec.num_actions,
         action_dim=stored.spec.action_dim,
-        key=stored.key,
+        key=stored.key if seed is None else None,
+        seed=seed or 0,
         encoder=stored.encoder,
         background=background,
         # older versions took one that changes nothing
         history=history or (stored.bound if takes_bound(stored.policy) else None),
-        remember=stored.remember,
+        remember=stored.remember if remember is None else remember,
     )
     learner, clock, pending, service = agent._learner, agent._decider.clock, agent._pending, stored.service
     learner.history.fill(stored.inputs, stored.actions, stored.rewards, service.seen)
@@ -99,19 +108,37 @@ def unpack(kind: type[Agent], path: Path, *, background: bool, history: Bound = 
     return agent
 
 
-def recommended(path: Path) -> tuple[Policy, Encoder]:
-    """The policy and the encoder of the file that `showdown recommend` writes."""
+class Recommended(NamedTuple):
+    """What the file says that `showdown recommend` writes."""
+
+    policy: Policy
+    encoder: Encoder
+    learned: Path | None  # a saved agent that has learned from the table
+    data: dict[str, Any]  # the table's options, by which it was read
+
+    def learned_beside(self) -> Path:
+        """The saved agent, which must be there."""
+        assert self.learned is not None
+        if not self.learned.exists():
+            raise UsageError(f"what the agent has learned is in {self.learned}, which is not there: copy both files")
+        return self.learned
+
+
+def recommended(path: Path) -> Recommended:
+    """The file that `showdown recommend` writes; raises UsageError for everything else."""
     try:
         content = json.loads(read_plain(path, MOST_BYTES))
         policy = from_json(content["configuration"])
         encoder = Encoder.from_json(content["encoder"])
+        learned, data = content.get("learned"), content.get("data")
+        beside = None if learned is None else path.with_name(Path(str(learned["file"])).name)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     except (ValueError, KeyError, TypeError) as error:
         raise UsageError(f"{path} is not a recommendation ({why(error)})") from None
     if not isinstance(policy, Policy):
         raise UsageError(f"{path} names no policy")
-    return policy, encoder
+    return Recommended(policy, encoder, beside, data if isinstance(data, dict) else {})
 
 
 def redo(agent: Agent, journal: Journal) -> None:

@@ -84,13 +84,18 @@ class ActionEncoder:
         if lacking:
             raise UsageError(f"the table has no columns with {lacking[0]!r} of each action")
         by_action = []
-        for place, action in enumerate(actions):
+        for place in range(len(actions)):
             blocks = [rule.encode(frame[stems[rule.name][place]], None) for rule in self.rules]
-            own = np.zeros((len(frame), len(self.named)), np.float32)
+            by_action.append(np.concatenate(blocks, axis=1))
+        return self.of_values(np.stack(by_action, axis=1), actions)
+
+    def of_values(self, values: np.ndarray, actions: Sequence[str]) -> np.ndarray:
+        """The features that a table holds, (rows, actions, numbers), as a policy sees them, (rows, actions, dim)."""
+        names = np.zeros((len(values), len(actions), len(self.named)), np.float32)
+        for place, action in enumerate(actions):
             if action in self._places:
-                own[:, self._places[action]] = 1
-            by_action.append(np.concatenate([self._standardised(np.concatenate(blocks, axis=1)), own], axis=1))
-        return np.stack(by_action, axis=1)
+                names[:, place, self._places[action]] = 1
+        return np.concatenate([self._standardised(values), names], axis=-1)
 
     def _standardised(self, numbers: np.ndarray) -> np.ndarray:
         return parts.standardised(numbers, *self._scaling)

@@ -14,8 +14,10 @@ import jax
 import numpy as np
 
 from showdown.agent import Agent
+from showdown.agent.offer import check_policy
 from showdown.analysis.summary import BASELINE
 from showdown.analysis.verdict import Rival, Verdict
+from showdown.basics.errors import UsageError
 from showdown.basics.text import wrapped
 from showdown.config import to_json
 from showdown.data.encoder import Encoder
@@ -29,6 +31,7 @@ from showdown.recommendation.board import BEHIND, NO_ROOM, OUT_OF_TIME, Standing
 from showdown.report import write_file
 
 AGENT_FILE = "agent.json"
+LEARNED_FILE = "agent-learned.npz"  # beside it; a server saves elsewhere
 SHOWN = 5  # columns that are named
 DECISIONS = 200  # that are timed
 FIRST = 10  # that are not: the first one compiles
@@ -74,6 +77,8 @@ class Recommendation:
     after_learning: float | None = None  # the metric of `policy` in the last quarter of the steps
     dropped: tuple[tuple[str, str], ...] = ()  # columns that were left out unasked, and why
     hint: str = ""  # what the person could say about the table for a better answer
+    learned: LearnedFrom | None = None  # what the agent's file knows already
+    is_served: bool = True  # whether an agent can decide by this policy
 
     def __repr__(self) -> str:
         return wrapped(self.lines)
@@ -98,6 +103,10 @@ class Recommendation:
     def _said(self) -> list[str]:
         """What to use, what it earns and costs, how sure that is, and what was done to the table."""
         hint = [self.hint] if self.hint else []
+        if self.policy and not self.is_served:
+            hint.append(f"No agent's file is written: {self.policy} cannot decide online among actions with features.")
+        if self.learned is not None:
+            hint.append(self.learned.sentence)
         return [self._advice(), *self._after(), *self._cost(), self.verdict.sentence, *hint, *self._dropped()]
 
     def _warnings(self) -> tuple[str, ...]:
@@ -105,7 +114,8 @@ class Recommendation:
 
     def for_page(self) -> dict[str, Any]:
         """What the page opens with: the lines of the terminal, without paths of this machine."""
-        serve = [f"serve it, in the folder of this page: showdown serve {AGENT_FILE}"] if self.policy else []
+        served = self.policy and self.is_served
+        serve = [f"serve it, in the folder of this page: showdown serve {AGENT_FILE}"] if served else []
         return {
             "policy": self.policy,
             "metric": self.metric,
@@ -191,13 +201,14 @@ class Recommendation:
         plain = {
             field.name: getattr(self, field.name)
             for field in dataclasses.fields(self)
-            if field.name not in ("verdict", "costs", "standings", "folder", "page", "agent_file")
+            if field.name not in ("verdict", "costs", "standings", "folder", "page", "agent_file", "learned")
         }
         return {
             "sentence": self.sentence,
             "lines": self.lines,
             **plain,
             "verdict": self.verdict.to_json(),
+            "learned": None if self.learned is None else dataclasses.asdict(self.learned),
             "costs": {name: dataclasses.asdict(cost) for name, cost in self.costs.items()},
             "standings": [dataclasses.asdict(one) for one in self.standings],
             "folder": str(self.folder),
@@ -222,7 +233,41 @@ def _size(count: int) -> str:
 FORMAT = 1
 
 
-def agent_description(policy: str, problem: Table) -> dict[str, Any]:
+def is_servable(policy: str, spec: ProblemSpec) -> bool:
+    """Whether an agent can decide by this policy: some that play such a problem learn from more than an agent keeps."""
+    try:
+        check_policy(policies.get(policy), spec)
+    except UsageError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class LearnedFrom:
+    """What the agent of a recommendation has learned from before it decides."""
+
+    file: str  # the saved agent, beside the agent's file
+    table: str  # what it is called
+    rows: int
+    rewards: int  # of the table: each row tells what every action would have paid
+
+    @property
+    def sentence(self) -> str:
+        return (
+            f"The agent has learned from {self.table}: {self.rewards:,} rewards of {self.rows:,} rows "
+            "(--no-learn leaves that out)."
+        )
+
+
+def taught(policy: str, problem: Table, path: Path) -> LearnedFrom:
+    """Write an agent that has learned from the table."""
+    with Agent.for_table(problem, policies.get(policy)) as agent:
+        rewards = agent.learn_table(problem)
+        agent.save(path)
+    return LearnedFrom(path.name, problem.called, problem.bandit_table().rows, rewards)
+
+
+def agent_description(policy: str, problem: Table, learned: LearnedFrom | None = None) -> dict[str, Any]:
     """Everything that `Agent` and `Encoder.from_json` need, as plain data, and where it comes from."""
     encoder = Encoder.for_problem(problem)
     spec = problem.spec(problem.load())
@@ -235,10 +280,11 @@ def agent_description(policy: str, problem: Table) -> dict[str, Any]:
         "num_actions": spec.num_actions,
         "action_dim": spec.action_dim,
         "data": options,
+        "learned": None if learned is None else dataclasses.asdict(learned),
         "encoder": encoder.to_json(),
     }
 
 
-def write_agent_file(policy: str, problem: Table, path: Path) -> Path:
-    write_file(path, json.dumps(agent_description(policy, problem), indent=2, ensure_ascii=False).encode())
+def write_agent_file(policy: str, problem: Table, path: Path, learned: LearnedFrom | None = None) -> Path:
+    write_file(path, json.dumps(agent_description(policy, problem, learned), indent=2, ensure_ascii=False).encode())
     return path

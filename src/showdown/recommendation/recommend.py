@@ -21,7 +21,16 @@ from showdown.machine.resources import cores
 from showdown.policies import policies
 from showdown.policies import policies as known
 from showdown.problems.own_table import Table, table
-from showdown.recommendation.answer import AGENT_FILE, Cost, Recommendation, cost_of, write_agent_file
+from showdown.recommendation.answer import (
+    AGENT_FILE,
+    LEARNED_FILE,
+    Cost,
+    Recommendation,
+    cost_of,
+    is_servable,
+    taught,
+    write_agent_file,
+)
 from showdown.recommendation.board import Board, Show
 from showdown.recommendation.budget import DEFAULT, TimeBudget, seconds_of, slowdown
 from showdown.recommendation.successive_halving import ROUNDS, SuccessiveHalving
@@ -67,6 +76,7 @@ def recommend(
     show: Show | None = None,
     load: tuple[Path, ...] = (),
     began: float | None = None,
+    learn: bool = True,
     **options: Any,
 ) -> Recommendation:
     """Play a sensible set of methods on a table and say which to use.
@@ -74,7 +84,7 @@ def recommend(
     `data`, `label`, `rewards` and the other options are those of `showdown.problems.table`. `budget` is how long it may
     take (`90s`, `2m`, `1h`); `policies` plays these instead of the usual set; `show` is called as things change.
     `load` names files that register policies of your own, for other processes to load. The budget counts from `began`,
-    a time of `time.monotonic`, or from now.
+    a time of `time.monotonic`, or from now. With `learn` the agent's file has learned from the table, after the budget.
     """
     available = cores()
     limit = TimeBudget(seconds_of(budget), slowdown(available), time.monotonic() if began is None else began)
@@ -94,8 +104,12 @@ def recommend(
         raise ShowdownError(f"nothing could be played within {budget}: a larger --budget may help")
     answer = _answer(halving, board)
     files: dict[str, Any] = {}
-    if answer.policy is not None:
-        files["agent_file"] = write_agent_file(answer.policy, problem, folder / AGENT_FILE)
+    if answer.policy is not None and is_servable(answer.policy, spec):
+        learned = taught(answer.policy, problem, folder / LEARNED_FILE) if learn else None
+        files["agent_file"] = write_agent_file(answer.policy, problem, folder / AGENT_FILE, learned)
+        answer = dataclasses.replace(answer, learned=learned)
+    elif answer.policy is not None:
+        answer = dataclasses.replace(answer, is_served=False)
     write_answer(folder, answer.for_page())
     files["page"] = _page(folder, name) if page else None
     return dataclasses.replace(answer, **files, seconds=limit.elapsed)
@@ -143,7 +157,7 @@ def _costs(found: Verdict | None, problem: Table, limit: TimeBudget) -> dict[str
     longest = 0.0
     for name in found.ties if found is not None else ():
         began = limit.elapsed
-        if began + longest < limit.seconds:
+        if began + longest < limit.seconds and is_servable(name, spec):
             costs[name] = cost_of(known.get(name), spec)
             longest = max(longest, limit.elapsed - began)
     return costs

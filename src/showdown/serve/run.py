@@ -12,11 +12,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from showdown.agent import Agent, checkpoint_file, compute_in_one_thread
 from showdown.agent.checkpoint import recommended
+from showdown.agent.table_rows import OF_A_TABLE
 from showdown.basics.errors import UsageError
 from showdown.basics.files import take_lock
 from showdown.bench.compilation import use_compilation_cache
+from showdown.data.choose_columns import find_columns, likely_columns
+from showdown.data.read_table import read_table
 from showdown.policies import policies
 from showdown.protocol.policy import Policy
 from showdown.serve.app import App
@@ -39,9 +44,19 @@ def default_save(file: Path) -> Path:
 
 
 def open_agent(
-    file: Path, save: Path, *, new: dict[str, Any], rows: int = 0, background: bool = False, **options: Any
+    file: Path,
+    save: Path,
+    *,
+    new: dict[str, Any],
+    rows: int = 0,
+    background: bool = False,
+    warm: Path | None = None,
+    **options: Any,
 ) -> Agent:
-    """The agent to go on with, compiled. `new` are options of one that never was saved; there is room for `rows`."""
+    """The agent to go on with, compiled. `new` are options of one that never was saved; there is room for `rows`.
+
+    One that never was saved learns from the file `warm`, and is then saved, so that this happens once.
+    """
     if background:
         compute_in_one_thread()
         if not _policy(
@@ -49,6 +64,10 @@ def open_agent(
         ).refit_every:  # nothing else computes, and handing parts of a decision to threads takes long
             os.environ.setdefault("PJRT_NPROC", "1")
     use_compilation_cache()
+    if warm is not None and not save.exists():
+        with _found(file, save, new, {"history": options.get("history")}) as pupil:
+            _learn_file(pupil, warm, {} if _is_saved(file) else recommended(file).data)
+            pupil.save(save)
     agent = _found(file, save, new, {"background": background, **options})
     agent.warm(rows=rows, together_only=True)
     return agent
@@ -56,21 +75,43 @@ def open_agent(
 
 def _policy(file: Path) -> Policy:
     """The policy of the file that a server is started with."""
-    return checkpoint_file.policy_of(file) if _is_saved(file) else recommended(file)[0]
+    return checkpoint_file.policy_of(file) if _is_saved(file) else recommended(file).policy
 
 
 def _found(file: Path, save: Path, new: dict[str, Any], options: dict[str, Any]) -> Agent:
     if _is_saved(file):
         # what an earlier run of this server has saved elsewhere is later than the file it was started from
         return Agent.load(save if save.exists() else file, **options)
-    policy, encoder = recommended(file)
     if not save.exists():
-        return Agent(policy, encoder=encoder, **options, **new)
-    agent = Agent.load(save, **options)
-    if agent.policy != policy or agent.encoder != encoder:
+        return Agent.recommended(file, **options, **new)
+    found, agent = recommended(file), Agent.load(save, **options)
+    if agent.policy != found.policy or agent.encoder != found.encoder:
         agent.close()
         raise UsageError(f"{save} holds another agent than {file} describes: move it away, or say --save")
     return agent
+
+
+def _learn_file(agent: Agent, path: Path, table: dict[str, Any]) -> int:
+    """Learn a table like that of the recommendation, whose options are given, or a log; how many rewards it held."""
+    frame = read_table(path).table
+    roles = {name: table[name] for name in ("label", "rewards") if table.get(name)}
+    if roles and all(_has(frame, columns) for columns in roles.values()):
+        options = {name: table[name] for name in OF_A_TABLE if table.get(name)}
+        if "reward_matrix" in options:
+            options["reward_matrix"] = read_table(options["reward_matrix"]).table
+        return agent.learn_table(frame, **roles, **options)
+    log = likely_columns(frame)
+    if not log.action or not log.reward:
+        wanted = f"a table with {' or '.join(map(repr, roles.values()))}" if roles else "a table"
+        raise UsageError(f"{path} is neither {wanted} nor a log with an action and a reward in each row")
+    return agent.learn_table(frame, action=log.action, reward=log.reward)
+
+
+def _has(frame: pd.DataFrame, columns: str) -> bool:
+    try:
+        return bool(find_columns(columns, [str(name) for name in frame.columns]))
+    except UsageError:
+        return False
 
 
 def _is_saved(file: Path) -> bool:

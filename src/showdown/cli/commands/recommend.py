@@ -48,6 +48,10 @@ Policies = Annotated[
 ]
 
 
+Out = Annotated[Path, typer.Option(help="Where results, the page and the agent's file are kept.")]
+Learn = Annotated[bool, typer.Option(help="Write an agent that has learned from the table.")]
+
+
 def recommend_command(
     file: File,
     label: Label = "",
@@ -64,9 +68,8 @@ def recommend_command(
     budget: Annotated[str, typer.Option(help="How long it may take: 90s, 2m, 1h.")] = "5m",
     policies: Policies = None,
     seed: Annotated[int, typer.Option(help="The seed; the same one gives the same numbers.")] = 0,
-    out: Annotated[Path, typer.Option(help="Where results, the page and the agent's file are kept.")] = Path(
-        "recommendation"
-    ),
+    out: Out = Path("recommendation"),
+    learn: Learn = True,
     load: Load = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
 ) -> None:
@@ -102,6 +105,7 @@ def recommend_command(
             show=show,
             load=tuple(load or ()),
             began=began,
+            learn=learn,
         )
     if as_json:
         console.data_json(found.to_json())

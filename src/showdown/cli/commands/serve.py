@@ -39,6 +39,7 @@ Rows = Annotated[int, typer.Option(help="Make room for so many observations at t
 LastRewards = Annotated[
     int, typer.Option(help="Learn from the last N rewards alone: for a world that changes; 0: from all.")
 ]
+Warm = Annotated[Path | None, typer.Option(help="A table or a log that a new agent learns from before it decides.")]
 Remember = Annotated[int, typer.Option(help="Decisions of a new agent that may wait for a reward.")]
 Seed = Annotated[int, typer.Option(help="The seed of a new agent.")]
 MaxBody = Annotated[int, typer.Option(help="The largest body of a request, in bytes.")]
@@ -59,6 +60,7 @@ def serve_command(
     background: InBackground = True,
     rows: Rows = 0,
     window: LastRewards = 0,
+    warm: Warm = None,
     remember: Remember = 10_000,
     seed: Seed = 0,
     max_body: MaxBody = 1 << 20,
@@ -85,7 +87,9 @@ def serve_command(
     with alone_with(kept) as is_alone, listening(host, port) as listener:
         options: dict[str, Any] = {"journal": journal, "archive_journal": archive_journal, "accept_loss": accept_loss}
         options |= {"background": background, "history": Window(window) if window else None}
-        agent = open_agent(file, kept, new={"remember": remember, "seed": seed}, rows=rows, **options)
+        if warm is not None and kept.exists():
+            console.warn(f"{warm} is not read: the agent goes on from {kept}")
+        agent = open_agent(file, kept, new={"remember": remember, "seed": seed}, rows=rows, warm=warm, **options)
         for note in agent.notes:
             console.warn(note)
         limits, name = RequestLimits(body_bytes=max_body, batch=max_batch), policy_name(agent)
