@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from showdown.agent import Agent
+from showdown.policies import policies
+
 PAGE = (Path(__file__).parents[2] / "docs" / "logged-data.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
@@ -75,3 +78,16 @@ def test_requests_that_are_wrong_are_one_sentence(showdown, decisions, arguments
     assert answer.code == 2
     assert sentence in answer.err
     assert answer.err.count("\n") == 1
+
+
+def test_the_journal_of_an_agent_is_a_log(showdown, tmp_path):
+    with Agent(policies.get("Uniform"), context_dim=1, num_actions=2, journal=tmp_path / "journal") as agent:
+        for number in range(30):
+            made = agent.decide([number / 10])
+            agent.reward(made.id, float(made.action))
+    answer = showdown("evaluate", "journal", "--policy", "uniform,always 1")
+    assert answer.code == 0
+    assert "always 1" in answer.out
+    answer = showdown("evaluate", "journal", "--action", "x")
+    assert answer.code != 0
+    assert "journal is the journal of an agent, which needs no --action: leave it out" in answer.err

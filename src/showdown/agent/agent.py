@@ -257,8 +257,9 @@ class Agent(Upkeep):
         with self._saving:
             with self._lock:
                 stored, position = checkpoint.pack(self), self._keeper.position
+                names = list(self._codec.roster.names)
             checkpoint.write(Path(path), stored)
-            self._keeper.cut(position, self._lock)
+            self._keeper.cut(position, names, self._lock)
 
     @classmethod
     def load(
@@ -285,7 +286,7 @@ class Agent(Upkeep):
 
     def _keep_journal(self, path: Path, *, archive: bool, accept_loss: bool) -> None:
         """Do again what the journal holds, then continue it."""
-        options = {"archive": archive, "accept_loss": accept_loss}
+        options: Any = {"archive": archive, "accept_loss": accept_loss, "actions": self._codec.roster.names}
         journal = Journal(path, self.policy, self.spec, self._keeper.last, **options)
         checkpoint.redo(self, journal)
         self._learner.background.wait()

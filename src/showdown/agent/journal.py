@@ -34,10 +34,15 @@ class Journal:
         spec: ProblemSpec,
         saved: tuple[int, str] = (0, ""),
         *,
+        actions: Sequence[Any] = (),
         archive: bool = False,
         accept_loss: bool = False,
     ) -> None:
-        """`saved` are the number and the check of the last record that the agent's file already holds."""
+        """`saved` are the number and the check of the last record that the agent's file already holds.
+
+        `actions` are the names of its actions by slot, which a new file begins with.
+        """
+        self._actions = list(actions)
         self.path, self._real = path, Path(os.path.realpath(path))
         features = {"action_dim": spec.action_dim} if spec.action_dim else {}
         self._about = {
@@ -82,7 +87,7 @@ class Journal:
         return self._real.with_name(f".{self._real.name}.new-segment")
 
     def _create(self, first: int, before: bytes) -> Segment:
-        return Segment.create(self.path, self._temporary, self._about, first, before)
+        return Segment.create(self.path, self._temporary, self._about, self._actions, first, before)
 
     def _read_head(self) -> None:
         try:
@@ -207,12 +212,12 @@ class Journal:
         """Append records, all of them or none; raises JournalError where they cannot be written."""
         self._segment.append(records)
 
-    def cut(self, at: Position, lock: AbstractContextManager) -> None:
-        """Begin a new segment after a record that the agent's file now holds.
+    def cut(self, at: Position, actions: Sequence[Any], lock: AbstractContextManager) -> None:
+        """Begin a new segment after a record that the agent's file now holds, when it had these actions.
 
         Most of it is done without the lock: callers wait for what was written meanwhile and for the change of names.
         """
-        old = self._segment
+        old, self._actions = self._segment, list(actions)
         if at.last < old.header.first:
             return
         try:
@@ -234,10 +239,15 @@ class Journal:
             raise JournalError(f"cannot begin a new segment of the journal {self.path}: {error.strerror}") from None
 
 
+def segments(path: Path) -> list[Path]:
+    """The files of a journal, the oldest first: the segments that were kept, and the one that is written."""
+    return [*sorted(path.parent.glob(f"{path.name}.segment-*")), path]
+
+
 def journal_records(path: str | Path) -> Iterator[dict[str, Any]]:
     """Every record of a journal and of its older segments that were kept, the oldest first; nothing is changed."""
-    path, last = Path(path), 0
-    for file in (*sorted(path.parent.glob(f"{path.name}.segment-*")), path):
+    last = 0
+    for file in segments(Path(path)):
         with open(file, "rb") as stream:
             header = form.read_header(stream, file)
             form.read_mark(stream, header)

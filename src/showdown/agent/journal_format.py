@@ -41,6 +41,8 @@ class Header(NamedTuple):
     before: bytes  # check of the record before it
     check: bytes  # of the header itself
     size: int  # bytes
+    actions: list[Any]  # the names by slot before the first record, None for a slot without an action
+    action_dim: int  # features of each action
 
 
 class Mark(NamedTuple):
@@ -69,8 +71,10 @@ def checked(before: bytes, text: bytes) -> bytes:
     return blake2b(before + text, digest_size=8).hexdigest().encode()
 
 
-def header_line(about: dict[str, Any], first: int, before: bytes) -> bytes:
-    text = json.dumps({"format": FORMAT, **about, "first": first, "before": before.decode()}).encode()
+def header_line(about: dict[str, Any], actions: list[Any], first: int, before: bytes) -> bytes:
+    """The first line of a file; `actions` are the names by slot, of which nothing is compared."""
+    content = {"format": FORMAT, **about, "first": first, "before": before.decode(), "actions": actions}
+    text = json.dumps(content).encode()
     return checked(b"", text) + b" " + text + b"\n"
 
 
@@ -105,7 +109,10 @@ def read_header(stream: BinaryIO, path: Path, about: dict[str, Any] | None = Non
     own = {"format": FORMAT, **json.loads(json.dumps(about or {}))}
     if {name: content.get(name) for name in own} != own:
         raise UsageError(f"{path} is the journal of another agent: its policy, its sizes or its format differ")
-    return Header(content["first"], content["before"].encode(), line[:16], len(line))
+    spec = content.get("spec", {})
+    names = content.get("actions", list(range(spec.get("num_actions", 0))))  # older versions did not write them
+    dim = spec.get("action_dim", 0)
+    return Header(content["first"], content["before"].encode(), line[:16], len(line), names, dim)
 
 
 def read_mark(stream: BinaryIO, header: Header) -> Mark | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -43,12 +44,12 @@ class JournalKeeper:
     def position(self) -> Position | None:
         return None if self._journal is None else self._journal.position
 
-    def cut(self, position: Position | None, lock: AbstractContextManager) -> None:
+    def cut(self, position: Position | None, actions: Sequence[Any], lock: AbstractContextManager) -> None:
         """Begin a new segment after what was saved. Where that fails the journal goes on as it is, and it is said."""
         if self._journal is None or position is None:
             return
         try:
-            self._journal.cut(position, lock)
+            self._journal.cut(position, actions, lock)
         except JournalError as error:
             self.trouble = str(error)
 

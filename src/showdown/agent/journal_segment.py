@@ -35,14 +35,16 @@ class Segment:
         self._untidy = False
 
     @classmethod
-    def create(cls, path: Path, temporary: Path, about: dict[str, Any], first: int, before: bytes) -> Segment:
+    def create(
+        cls, path: Path, temporary: Path, about: dict[str, Any], actions: list[Any], first: int, before: bytes
+    ) -> Segment:
         """A file without records under a temporary name; its caller renames it."""
         with suppress(FileNotFoundError):
             temporary.unlink()  # of a process that was killed
         made = cls(path, os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644))
         take_lock(made.handle, wait=False)
-        line = form.header_line(about, first, before)
-        made.header = Header(first, before, line[:16], len(line))
+        line = form.header_line(about, actions, first, before)
+        made.header = Header(first, before, line[:16], len(line), actions, about["spec"].get("action_dim", 0))
         made.position = Position(first - 1, before, len(line) + form.MARK_BYTES)
         made.put(line, 0)
         made.write_mark()

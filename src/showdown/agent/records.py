@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -55,3 +55,32 @@ def packed(features: np.ndarray) -> str:
 def unpacked(text: str, dim: int) -> np.ndarray:
     """The features of each action, (actions, dim)."""
     return np.frombuffer(base64.b64decode(text, validate=True), NUMBERS).reshape(-1, dim).astype(np.float32)
+
+
+class Unfolded(NamedTuple):
+    """A decision of a journal, with the names and the features of the actions that could be taken."""
+
+    id: str
+    context: np.ndarray
+    names: list[Any]
+    taken: int  # place among the names
+    features: np.ndarray | None  # (names, action_dim)
+    propensity: float
+
+
+def unfolded(record: dict[str, Any], names: list[Any], action_dim: int) -> Unfolded | None:
+    """The decision of a record; None where it is none that can be judged. `names` are those of the slots by then."""
+    if record.get("decision") is None or "propensity" not in record:
+        return None
+    features = unpacked(record["features"], action_dim) if action_dim else None
+    taken = record["place"] if action_dim else record["action"]
+    all_names = record.get("names", names)
+    open_places = record.get("available", [place for place, name in enumerate(all_names) if name is not None])
+    return Unfolded(
+        id=record["decision"],
+        context=np.array(record["context"], np.float32),
+        names=[all_names[place] for place in open_places],
+        taken=open_places.index(taken),
+        features=None if features is None else features[open_places],
+        propensity=record["propensity"],
+    )

@@ -22,7 +22,7 @@ RARE = 10  # rows that must pay something else than the usual for an interval to
 
 def log_messages(log: Log) -> list[str]:
     """What is wrong with the log itself."""
-    found = []
+    found = list(log.notes)
     if log.rows_left_out:
         found.append(f"{log.rows_left_out:,} rows without an action are left out.")
     if log.propensities is None:

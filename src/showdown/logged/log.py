@@ -28,6 +28,7 @@ class Log:
     timed: bool = False  # whether the order of the rows is known to be that of time
     encoder: Encoder | None = None  # how a row became a context, to start an agent from the log
     rows_left_out: int = 0  # because their action is missing
+    notes: tuple[str, ...] = ()  # sentences on how it was made that a reader of its estimates should know
     items: np.ndarray | None = None  # (num_actions, dims) float32, features of each action that never change
     offered: np.ndarray | None = None  # (rows, num_actions, dims) float32, those of each decision
 

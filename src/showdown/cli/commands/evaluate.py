@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from showdown.basics.errors import UsageError
 from showdown.cli import console
 from showdown.cli.inputs import Categorical, Delimiter, Header, Load, load_files
+
+if TYPE_CHECKING:
+    from showdown.logged.log import Log
 
 
 def register(app: typer.Typer) -> None:
@@ -25,8 +29,28 @@ Features = Annotated[
 ]
 
 
+LogFile = Annotated[
+    Path, typer.Argument(help="A row per decision: CSV, JSON, Parquet, ARFF, KEEL or NumPy; or an agent's journal.")
+]
+
+
+def _read(path: Path, **options: Any) -> Log:
+    """The log in a file; the journal of an agent says itself what is what."""
+    from showdown.logged.read_log import read_log
+    from showdown.serve.journal_log import is_journal, journal_log
+
+    if not is_journal(path):
+        return read_log(path, **options)
+    given = [name for name, value in options.items() if value and value != "auto"]
+    if given:
+        raise UsageError(f"{path} is the journal of an agent, which needs no --{given[0]}: leave it out")
+    return journal_log(path)
+
+
 def evaluate_command(
-    log: Annotated[Path, typer.Argument(help="A row per decision: CSV, JSON, Parquet, ARFF, KEEL or NumPy.")],
+    log: Annotated[
+        Path, typer.Argument(help="A row per decision: CSV, JSON, Parquet, ARFF, KEEL or NumPy; or an agent's journal.")
+    ],
     action: Annotated[str, typer.Option(help="The column of the action taken; default: found by its name.")] = "",
     reward: Annotated[str, typer.Option(help="The column of the reward it paid; default: found by its name.")] = "",
     propensity: Annotated[str, typer.Option(help="The column of the probability with which it was taken.")] = "",
@@ -57,10 +81,9 @@ def evaluate_command(
     """
     from showdown.config.registry import split_outside_brackets
     from showdown.logged.evaluate import evaluate
-    from showdown.logged.read_log import read_log
 
     load_files(load)
-    read = read_log(
+    read = _read(
         log,
         action=action,
         reward=reward,
@@ -73,8 +96,8 @@ def evaluate_command(
         items=items or None,
         features=features,
         where=where,
-        delimiter=delimiter,  # type: ignore[arg-type]
-        header=header,  # type: ignore[arg-type]
+        delimiter=delimiter,
+        header=header,
     )
     names = [name for text in policy or () for name in split_outside_brackets(text)]
     found = evaluate(names or None, read, level=level, seed=seed)
