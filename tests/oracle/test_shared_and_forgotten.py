@@ -116,3 +116,7 @@ def test_a_policy_that_would_not_forget_is_not_given_less_to_see(name):
     with pytest.raises(UsageError, match="would not make it forget"):
         policies.get(f"{name}/recent")
     assert policies.get("NeuralLinear/recent[rows=30]").small().rows == 16
+
+
+def test_a_rule_may_be_written_before_or_after_recent():
+    assert policies.get("NeuralLinear/recent/UCB") == policies.get("NeuralLinear/UCB/recent")

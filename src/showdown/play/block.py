@@ -78,12 +78,14 @@ class Player(NamedTuple):
     state: State
     actions: jax.Array  # (capacity,) what was played, empty where neither a refit nor a late reward needs it
     rewards: jax.Array  # (capacity,)
+    features: jax.Array  # (capacity, action_dim) of what was played: to draw those of a thousand items again is slow
 
 
 def start_player(policy: Policy, key: jax.Array, spec: ProblemSpec, capacity: int, late: bool = False) -> Player:
     """The player before its first step, with room for `capacity` steps if the policy refits or rewards come late."""
     kept = capacity if policy.refit_every or late else 0
-    return Player(key, init(policy, key, spec), jnp.zeros(kept, jnp.int32), jnp.zeros(kept, jnp.float32))
+    features = jnp.zeros((kept, spec.action_dim), jnp.float32)
+    return Player(key, init(policy, key, spec), jnp.zeros(kept, jnp.int32), jnp.zeros(kept, jnp.float32), features)
 
 
 class Past(NamedTuple):
@@ -92,14 +94,23 @@ class Past(NamedTuple):
     contexts_at: Callable[[jax.Array], jax.Array]  # (size,) steps -> (size, context_dim)
     features_at: Callable[[jax.Array], jax.Array]  # (size,) steps -> (size, num_actions, action_dim)
 
-    def history(self, spec: ProblemSpec, count: jax.Array, actions: jax.Array, rewards: jax.Array) -> History:
+    def history(self, spec: ProblemSpec, count: jax.Array, player: Player) -> History:
         """The first `count` steps, whose rewards are all known."""
+        features_at = (lambda steps: player.features[steps]) if spec.action_dim else None
+        return History(spec, count, player.actions, player.rewards, self.contexts_at, features_at)
 
-        def features_of_played(steps: jax.Array) -> jax.Array:
-            return self.features_at(steps)[jnp.arange(len(steps)), actions[steps]]
 
-        features_at = features_of_played if spec.action_dim else None
-        return History(spec, count, actions, rewards, self.contexts_at, features_at)
+def remembered(player: Player, rounds: Round, first: jax.Array, actions: jax.Array, rewards: jax.Array) -> Player:
+    """The player that keeps what was done in these rounds, from step `first` on."""
+    features = player.features
+    if rounds.features is not None:
+        played = jnp.take_along_axis(rounds.features, actions[:, None, None], axis=1)[:, 0]
+        features = jax.lax.dynamic_update_slice(features, played, (first, jnp.int32(0)))
+    return player._replace(
+        actions=jax.lax.dynamic_update_slice(player.actions, actions, (first,)),
+        rewards=jax.lax.dynamic_update_slice(player.rewards, rewards, (first,)),
+        features=features,
+    )
 
 
 def play_block(
@@ -146,12 +157,6 @@ def play_block(
         drawn = jax.vmap(parts.ahead)(early)
         state, (actions, rewards, chances) = jax.lax.scan(one_step, state, (times, keys, rounds, drawn))
     if policy.refit_every:
-        history = past.history(
-            spec,
-            times[-1] + 1,
-            jax.lax.dynamic_update_slice(player.actions, actions, times[:1]),
-            jax.lax.dynamic_update_slice(player.rewards, rewards, times[:1]),
-        )
-        state = refit(policy, RoleKeys.of(player.key), state, history)
-        player = player._replace(actions=history.actions, rewards=history.rewards)
+        player = remembered(player, rounds, times[0], actions, rewards)
+        state = refit(policy, RoleKeys.of(player.key), state, past.history(spec, times[-1] + 1, player))
     return player._replace(state=state), actions, chances

@@ -41,9 +41,8 @@ def play_late(
         situation = Situation.of(round, step, spec)
         action = block.act(policy, keys, player.state, situation)
         chance = taken_probability(policy, player.key, player.state, situation, action) if propensities else None
-        player = player._replace(
-            actions=player.actions.at[step].set(action), rewards=player.rewards.at[step].set(round.rewards[action])
-        )
+        of_one = jax.tree.map(lambda array: array[None], round)
+        player = block.remembered(player, of_one, step, action[None], round.rewards[action][None])
         before = jnp.where(step > 0, known[step - 1], 0)
         state = jax.lax.fori_loop(before, known[step], lambda number, state: learn(player, number, state), player.state)
         return player._replace(state=state), (action, chance)
@@ -62,7 +61,7 @@ def play_late(
 
     def history(player: Player, count: jax.Array) -> History:
         """The rewards that have come, in the order they came."""
-        by_step = past.history(spec, count, player.actions, player.rewards)
+        by_step = past.history(spec, count, player)
         features_at = by_step.features_at
         return History(
             spec,

@@ -34,6 +34,7 @@ import jax.numpy as jnp
 from showdown.basics.errors import UsageError
 from showdown.beliefs.belief import Values
 from showdown.config import at_least, config, core, integers, linear, log, non_negative, param, required
+from showdown.policies.recent import Recent
 from showdown.policies.registry import policies
 from showdown.policies.shared.value_thompson import ValueThompson
 from showdown.policies.wrappers import Duel, WarmUp, Wrapper
@@ -247,11 +248,11 @@ def least_ratio(regret: jax.Array, information: jax.Array, available: jax.Array)
 
 
 def _around(rule: Callable[..., Policy]) -> Callable[[Policy], Policy]:
-    """What puts a rule around a policy, inside its warm-up."""
+    """What puts a rule around a policy, inside its warm-up and inside what makes it forget."""
 
     def wrap(policy: Policy) -> Policy:
-        if isinstance(policy, WarmUp):
-            return replace(policy, inner=rule(inner=policy.inner))
+        if isinstance(policy, WarmUp | Recent):
+            return replace(policy, inner=wrap(policy.inner))
         return rule(inner=policy)
 
     return wrap

@@ -47,6 +47,11 @@ class Drift(DrawnChange):
         super().check()
         if not self.steps or sorted(set(self.steps)) != list(self.steps):
             raise UsageError(f"the steps of a drift must be ascending, not {self.at}")
+        if 0 < self.horizon <= self.steps[-1]:  # a table whose file is not read yet has a horizon of 0
+            raise UsageError(
+                f"a trial has {self.horizon} steps, counted from 0, so drift[at={self.steps[-1]}] would never come; "
+                "name an earlier step, or play a longer horizon"
+            )
 
     @property
     def steps(self) -> tuple[int, ...]:
