@@ -33,9 +33,12 @@ class Contest(NamedTuple):
     def start(cls, members: int) -> Contest:
         return cls(jnp.zeros(members), jnp.zeros(members), jnp.float32(0.0))
 
-    def observe(self, errors: jax.Array) -> Contest:
-        """After one more reward; `errors` are the squared errors of all members, (members,)."""
-        keep, apart = self.seen / (self.seen + 1), errors - errors.mean()
+    def observe(self, errors: jax.Array, memory: float | jax.Array = jnp.inf) -> Contest:
+        """After one more reward; `errors` are the squared errors of all members, (members,).
+
+        With a finite `memory` older errors count less from then on: about that many are remembered.
+        """
+        keep, apart = jnp.minimum(self.seen, memory) / (jnp.minimum(self.seen, memory) + 1), errors - errors.mean()
         return Contest(keep * self.sums + apart, hypotenuse(keep * self.deviation, apart), self.seen + 1)
 
     def draw(self, key: jax.Array, spread: jax.Array | float) -> jax.Array:

@@ -179,7 +179,7 @@ class NetworkFeatures(Features):
         scale, unit = state.contexts.refit(), state.unit
 
         def draw(key: jax.Array) -> Drawn:
-            rows = jax.random.randint(key, (self.batch_size,), 0, jnp.maximum(history.count, 1))
+            rows = history.some_rows(key, self.batch_size)
             batch = history.at(rows)
             return Drawn(rows, network_inputs(scale, batch.inputs), batch._replace(rewards=batch.rewards / unit))
 

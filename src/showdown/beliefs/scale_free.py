@@ -82,6 +82,11 @@ class ScaleFree(LinearBelief):
         regressions, noise = all_at_once.posterior(moments, self.prior_precision, 0.0, 0.0, root)
         return state._replace(regressions=regressions, residuals=2 * noise.rate)
 
+    def relearned(self, state: ScaleFreeState, moments: Moments, root: jax.Array | None = None) -> ScaleFreeState:
+        """The belief of the rows in `moments` alone; designs must end in a constant 1."""
+        counted = state._replace(rows=moments.rows, rewards=moments.cross[:, -1], squares=moments.square)
+        return self.rebuild(counted, moments, root)
+
 
 @config
 class ScaleFreeLinear(ScaleFree):

@@ -48,6 +48,10 @@ class Timeline(NamedTuple):
     errors: jax.Array  # (DOUBLINGS, members) sum of its squared errors
     squares: jax.Array  # (DOUBLINGS,) sum of squared rewards
 
+    @classmethod
+    def start(cls, members: int) -> Timeline:
+        return cls(jnp.zeros((DOUBLINGS, members)), jnp.zeros((DOUBLINGS, members)), jnp.zeros(DOUBLINGS))
+
 
 class CouncilState(NamedTuple):
     features: FeatureState
@@ -74,8 +78,7 @@ class PredictorCouncil(Members):
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> CouncilState:
         members = len(self.members)
-        timeline = Timeline(jnp.zeros((DOUBLINGS, members)), jnp.zeros((DOUBLINGS, members)), jnp.zeros(DOUBLINGS))
-        return CouncilState(*self.begin(key, spec), Contest.start(members), timeline)
+        return CouncilState(*self.begin(key, spec), Contest.start(members), Timeline.start(members))
 
     def act(self, key: jax.Array, state: CouncilState, situation: Situation) -> jax.Array:
         """The best of one draw of every action's value by the member that decides; the others are not asked."""
@@ -109,30 +112,38 @@ class PredictorCouncil(Members):
             features=state.features,
             beliefs=tuple(belief.observe(held, design, owner, reward)[0] for belief, held, design in seen),
             contest=state.contest.observe(errors),
-            timeline=_continued(state.timeline, state.contest.seen, member, errors, reward),
+            timeline=continued(state.timeline, state.contest.seen, member, errors, reward),
         )
 
     def diagnostics(self, state: CouncilState) -> dict[str, jax.Array]:
         """Each member's share of decisions, and its squared error as a part of the mean squared reward."""
-        decided, errors, squares = state.timeline
-        shares = decided / jnp.maximum(decided.sum(axis=-1, keepdims=True), 1.0)
-        parts = errors / jnp.where(squares > 0, squares, 1.0)[:, None]
-        named = list(enumerate(member.name for member in self.members))
-        return {f"share of {name}": shares[:, number] for number, name in named} | {
-            f"error of {name}": parts[:, number] for number, name in named
-        }
+        return shares_and_errors(state.timeline, [member.name for member in self.members])
 
 
-def _continued(
-    timeline: Timeline, seen: jax.Array, member: jax.Array, errors: jax.Array, reward: jax.Array
-) -> Timeline:
+def continued(timeline: Timeline, seen: jax.Array, member: jax.Array, errors: jax.Array, reward: jax.Array) -> Timeline:
     """After one more step that `member` decided, with `seen` steps before it."""
-    part = jnp.clip(jnp.floor(jnp.log2(seen + 1)).astype(jnp.int32), 0, DOUBLINGS - 1)
+    part = part_of(seen)
     return Timeline(
         decided=timeline.decided.at[part, member].add(1.0),
         errors=timeline.errors.at[part].add(errors),
         squares=timeline.squares.at[part].add(reward**2),
     )
+
+
+def part_of(seen: jax.Array) -> jax.Array:
+    """The part of the timeline that comes after so many steps, ()."""
+    return jnp.clip(jnp.floor(jnp.log2(seen + 1)).astype(jnp.int32), 0, DOUBLINGS - 1)
+
+
+def shares_and_errors(timeline: Timeline, names: list[str]) -> dict[str, jax.Array]:
+    """What to keep of a timeline with the results."""
+    decided, errors, squares = timeline
+    shares = decided / jnp.maximum(decided.sum(axis=-1, keepdims=True), 1.0)
+    parts = errors / jnp.where(squares > 0, squares, 1.0)[:, None]
+    named = list(enumerate(names))
+    return {f"share of {name}": shares[:, number] for number, name in named} | {
+        f"error of {name}": parts[:, number] for number, name in named
+    }
 
 
 FAST = SideBySide(hidden_layers=(32, 32), batch_size=64, learning_rate=2e-3)

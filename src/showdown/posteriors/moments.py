@@ -102,7 +102,7 @@ def collect_by_owner(
 def chunks_by_owner(
     which: jax.Array, count: jax.Array, num: int, chunk: int, together: int = 1
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Rows 0 … count−1 dealt into chunks that each hold rows of one owner.
+    """Rows 0 … count−1 dealt into chunks that each hold rows of one owner; rows of an owner `num` are left out.
 
     Returns row numbers (chunks, chunk), −1 where a chunk is not full; each chunk's owner, `num` for one not used; and
     how many rows each owner has. At most count // chunk + num chunks are used, and those come first; there are a
@@ -110,7 +110,7 @@ def chunks_by_owner(
     """
     capacity = which.shape[0]
     numbers = jnp.arange(capacity, dtype=jnp.int32)
-    played = numbers < count
+    played = (numbers < count) & (which < num)
     member = jax.nn.one_hot(jnp.where(played, which, num), num, dtype=jnp.int32)  # (capacity, num)
     running = jnp.cumsum(member, axis=0)
     rank = jnp.sum(running * member, axis=1) - 1  # of a row among its owner's

@@ -28,6 +28,7 @@ class History:
     first: jax.Array | int = 0  # how many rewards came before the first row: of a history that begins later
     others: jax.Array | int = 0  # how many came in between that are not kept: of a sample
     forced: jax.Array | bool = False  # whether to train now, whatever a schedule says: after a history of others
+    valid_from: jax.Array | int = 0  # rows before this one are of a world that is no more; only some policies set it
 
     @property
     def learned(self) -> jax.Array:
@@ -40,7 +41,15 @@ class History:
 
     def sample(self, key: jax.Array, size: int) -> Batch:
         """Uniform with replacement from all rows so far."""
-        return self.at(jax.random.randint(key, (size,), 0, jnp.maximum(self.count, 1)))
+        return self.at(self.some_rows(key, size))
+
+    def some_rows(self, key: jax.Array, size: int) -> jax.Array:
+        """Numbers of valid rows so far, uniform with replacement, (size,)."""
+        return jax.random.randint(key, (size,), self.valid_from, jnp.maximum(self.count, 1))
+
+    def since(self, row: jax.Array) -> History:
+        """The same with those rows alone valid that come from `row` on; the last one always is."""
+        return replace(self, valid_from=jnp.clip(row, 0, jnp.maximum(self.count - 1, 0)))
 
     def last(self, rows: int) -> History:
         """The last `rows` of it, or all where there are fewer."""
@@ -59,9 +68,16 @@ class History:
             contexts_at=shifted(self.contexts_at),
             features_at=None if self.features_at is None else shifted(self.features_at),
             first=self.first + first,
+            valid_from=jnp.maximum(self.valid_from - first, 0),
         )
 
     @property
     def owners(self) -> jax.Array:
         """The set of coefficients that each row is about, (capacity,)."""
         return self.spec.owner(self.actions)
+
+    @property
+    def valid_owners(self) -> jax.Array:
+        """The same, with `num_outputs` for rows that are not valid."""
+        valid = jnp.arange(self.actions.shape[0]) >= self.valid_from
+        return jnp.where(valid, self.owners, self.spec.num_outputs)

@@ -25,7 +25,11 @@ class Member(Configuration):
     """A belief and the part of the design vector that it sees."""
 
     name: str = param(required, "what it is called in diagnostics")
-    sees: Literal["context", "all"] = param(required, "the context and a constant, or the whole design vector")
+    sees: Literal["context", "own", "all"] = param(
+        required,
+        "the context and a constant; these and, where actions have features, coefficients of each action's own; or the "
+        "whole design vector",
+    )
     belief: LinearBelief = param(required, "about the value of each action")
 
 
