@@ -43,12 +43,12 @@ CHOICES = {
     "car": "label=choice,horizon=3000",
 }
 DRIFTS = [
-    "linear[horizon=3000]",
-    "linear[horizon=3000]/drift[at=1500]",
-    "linear[horizon=3000]/walk[deviation=0.03]",
-    "items[horizon=3000]/drift[at=1500]",
-    "statlog[horizon=3000]",
-    "statlog[horizon=3000]/drift[at=1500]",
+    "linear[horizon=4000]",
+    "linear[horizon=4000]/drift[at=2000]",
+    "linear[horizon=4000]/walk[deviation=0.03]",
+    "items[horizon=4000]/drift[at=2000]",
+    "statlog[horizon=4000]",
+    "statlog[horizon=4000]/drift[at=2000]",
 ]
 GROUPS: dict[str, tuple[list[str], list[str]]] = {
     "choice": (["LinGreedy", "LinHybrid[own=constant]/UCB", "LinHybrid[own=all]/UCB"], []),

@@ -104,7 +104,10 @@ def test_rows_are_played_in_their_own_order():
         ("wheel-0.5/in-order", "over the rows of a table, and Wheel is none"),
         ("wheel-0.5/drift[at=(9,5)]", "must be ascending"),
         ("wheel-0.5/drift[at=0]", "at least 1"),
-        ("linear[horizon=50]/drift[at=(20,50)]", r"a trial has 50 steps, counted from 0, so drift\[at=50\] would never"),
+        (
+            "linear[horizon=50]/drift[at=(20,50)]",
+            r"a trial has 50 steps, counted from 0, so drift\[at=50\] would never",
+        ),
         ("wheel-0.5/available[probability=2]", "must lie between 0 and 1"),
     ],
 )

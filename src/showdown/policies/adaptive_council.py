@@ -5,8 +5,9 @@ last layers of the networks) is held with all memory and with some short ones, e
 predict every reward before it is seen; the one whose squared errors of late are least decides, by Thompson sampling, as
 in `Council`. So a short memory decides where the world moves, and all memory where it stands still.
 
-Where a short memory is clearly better (`beliefs/change_test.py`) the world has changed: what is older is no longer
-valid, for beliefs with all memory and for the training of the networks alike, and "all" is what came since then.
+Where a short memory is clearly better, or all err more than they used to (`beliefs/change_test.py`), the world has
+changed: what is older is no longer valid, for beliefs and for the training of the networks alike, and "all" memory is
+what came since then.
 
 Reference: docs/policies/adaptive-council.md.
 
@@ -75,7 +76,7 @@ class AdaptiveCouncil(Policy):
         (1000, 250), "rewards that short memories hold, beside all of them", sizes, small=(8,)
     )
     judged: float = param(500.0, "rewards by which members are compared, about", positive, log(100, 10_000))
-    threshold: float = param(10.0, "evidence that makes a change certain", positive, linear(4.0, 30.0))
+    threshold: float = param(15.0, "evidence that makes a change certain", positive, linear(4.0, 30.0))
     spread: float = param(
         0.7, "of the draw between members, in deviations; 0 follows the best one", non_negative, linear(0.0, 2.0)
     )
@@ -169,13 +170,14 @@ class AdaptiveCouncil(Policy):
         errors = (jnp.stack(predicted, axis=-1) - reward) ** 2  # (memories, kinds)
         leaders = jnp.argmin(state.contest.sums.reshape(errors.shape), axis=-1)
         led = jnp.take_along_axis(errors, leaders[:, None], axis=-1)[:, 0]
+        leader = jnp.argmin(state.contest.sums)
         # `act` cannot keep its draw, so a second one from the same law stands for it in the timeline
         member = state.contest.draw(key, self.spread)
         return state._replace(
             beliefs=tuple(beliefs),
             contest=state.contest.observe(errors.ravel(), self.judged),
-            test=state.test.observe(led[0], led[1:]),
-            timeline=continued(state.timeline, state.contest.seen, member, errors.ravel(), reward),
+            test=state.test.observe(errors.ravel()[leader], led),
+            timeline=continued(state.timeline, state.test.seen.astype(jnp.float32), member, errors.ravel(), reward),
         )
 
     def refit(self, key: jax.Array, state: AdaptiveState, history: History) -> AdaptiveState:
@@ -191,20 +193,15 @@ class AdaptiveCouncil(Policy):
         return jax.lax.cond(self.features.due(history.count), redo, lambda: state)
 
     def changed(self, state: AdaptiveState) -> AdaptiveState:
-        """The state where all memory begins with the change, if one was found, and is judged as the short one was."""
-        found, memory = state.test.found(self.threshold)
-        held = 1 + len(self.memories)
-
-        def as_short(leaf: jax.Array) -> jax.Array:
-            table = leaf.reshape(held, -1)
-            return jnp.where(found, table.at[0].set(table[1 + memory]), table).ravel()
-
-        contest = state.contest._replace(sums=as_short(state.contest.sums), deviation=as_short(state.contest.deviation))
+        """The state where, if a change was found, all memory begins with it and members are compared afresh."""
+        found, since = state.test.found(self.threshold)
+        afresh = Contest.start(len(state.contest.sums)), ChangeTest.start(len(self.memories), state.test.seen)
+        contest, test = jax.tree.map(lambda new, old: jnp.where(found, new, old), afresh, (state.contest, state.test))
         return state._replace(
             contest=contest,
-            test=state.test.restarted(found),
-            valid_from=jnp.where(found, state.test.since[memory], state.valid_from),
-            changes=state.changes.at[part_of(state.contest.seen)].add(found),
+            test=test,
+            valid_from=jnp.where(found, since, state.valid_from),
+            changes=state.changes.at[part_of(state.test.seen)].add(found.astype(jnp.float32)),
         )
 
     def diagnostics(self, state: AdaptiveState) -> dict[str, jax.Array]:
