@@ -183,14 +183,15 @@ class AdaptiveCouncil(Policy):
     def refit(self, key: jax.Array, state: AdaptiveState, history: History) -> AdaptiveState:
         def redo() -> AdaptiveState:
             looked = self.changed(state)
-            valid = history.since(looked.valid_from - (looked.test.seen - history.count))
+            since = history.count - (looked.test.seen - looked.valid_from)  # its last row is the last reward
+            valid = history.since(jnp.where(looked.valid_from > 0, since, 0))
             features = self.features.refit(key, looked.features, valid)
             kinds = self.kinds(history.spec)
             beliefs = relearned(self.features, kinds, features, looked.beliefs, valid, self.memories)
             return looked._replace(features=features, beliefs=beliefs)
 
         # `count` is the same for all trials, so this is a real branch, not both sides with a choice between them
-        return jax.lax.cond(self.features.due(history.count), redo, lambda: state)
+        return jax.lax.cond(self.features.is_due(history), redo, lambda: state)
 
     def changed(self, state: AdaptiveState) -> AdaptiveState:
         """The state where, if a change was found, all memory begins with it and members are compared afresh."""
