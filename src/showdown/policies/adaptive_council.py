@@ -29,13 +29,13 @@ from showdown.beliefs.best_predictor import Contest
 from showdown.beliefs.change_test import ChangeTest
 from showdown.beliefs.features import Features, FeatureState
 from showdown.beliefs.scale_free import ScaleFree
-from showdown.beliefs.side_by_side import SideBySide
+from showdown.beliefs.side_by_side import FAST, SideBySide
 from showdown.beliefs.tempered import TemperedLinear
 from showdown.config import config, linear, log, non_negative, param, positive, sizes
-from showdown.policies.council import FAST, Timeline, continued, part_of, shares_and_errors
 from showdown.policies.registry import policies
 from showdown.policies.shared.members import DOUBLINGS, Member
 from showdown.policies.shared.memories import Kind, columns_of, own_columns, relearned, wide_design
+from showdown.policies.shared.timeline import Timeline, part_of
 from showdown.policies.wrappers import WarmUp
 from showdown.posteriors.probability_of_best import MOST, largest
 from showdown.posteriors.regression import student_t
@@ -177,7 +177,7 @@ class AdaptiveCouncil(Policy):
             beliefs=tuple(beliefs),
             contest=state.contest.observe(errors.ravel(), self.judged),
             test=state.test.observe(errors.ravel()[leader], led),
-            timeline=continued(state.timeline, state.test.seen.astype(jnp.float32), member, errors.ravel(), reward),
+            timeline=state.timeline.continued(state.test.seen.astype(jnp.float32), member, errors.ravel(), reward),
         )
 
     def refit(self, key: jax.Array, state: AdaptiveState, history: History) -> AdaptiveState:
@@ -207,7 +207,7 @@ class AdaptiveCouncil(Policy):
 
     def diagnostics(self, state: AdaptiveState) -> dict[str, jax.Array]:
         """How many changes were found; each member's share of decisions, and its squared error."""
-        shares = shares_and_errors(state.timeline, self.names(len(state.beliefs)))
+        shares = state.timeline.shares_and_errors(self.names(len(state.beliefs)))
         return shares | {"changes found": state.changes}
 
     def learned_features(self, state: AdaptiveState, inputs: jax.Array) -> jax.Array | None:

@@ -28,29 +28,18 @@ import jax.numpy as jnp
 from showdown.beliefs.belief import BeliefState
 from showdown.beliefs.best_predictor import Contest
 from showdown.beliefs.features import Features, FeatureState
-from showdown.beliefs.side_by_side import SideBySide
+from showdown.beliefs.side_by_side import FAST, SideBySide
 from showdown.beliefs.tempered import TemperedLinear
 from showdown.config import config, linear, non_negative, param
 from showdown.policies.registry import policies
-from showdown.policies.shared.members import DOUBLINGS, Member, Members
+from showdown.policies.shared.members import Member, Members
+from showdown.policies.shared.timeline import Timeline
 from showdown.policies.wrappers import WarmUp
 from showdown.posteriors.probability_of_best import MOST, largest
 from showdown.posteriors.regression import student_t
 from showdown.protocol.keys import role_key
 from showdown.protocol.problem import ProblemSpec
 from showdown.protocol.situation import Situation
-
-
-class Timeline(NamedTuple):
-    """Who decided, and why, by part of the timeline."""
-
-    decided: jax.Array  # (DOUBLINGS, members) how often each member did
-    errors: jax.Array  # (DOUBLINGS, members) sum of its squared errors
-    squares: jax.Array  # (DOUBLINGS,) sum of squared rewards
-
-    @classmethod
-    def start(cls, members: int) -> Timeline:
-        return cls(jnp.zeros((DOUBLINGS, members)), jnp.zeros((DOUBLINGS, members)), jnp.zeros(DOUBLINGS))
 
 
 class CouncilState(NamedTuple):
@@ -112,41 +101,13 @@ class PredictorCouncil(Members):
             features=state.features,
             beliefs=tuple(belief.observe(held, design, owner, reward)[0] for belief, held, design in seen),
             contest=state.contest.observe(errors),
-            timeline=continued(state.timeline, state.contest.seen, member, errors, reward),
+            timeline=state.timeline.continued(state.contest.seen, member, errors, reward),
         )
 
     def diagnostics(self, state: CouncilState) -> dict[str, jax.Array]:
         """Each member's share of decisions, and its squared error as a part of the mean squared reward."""
-        return shares_and_errors(state.timeline, [member.name for member in self.members])
+        return state.timeline.shares_and_errors([member.name for member in self.members])
 
-
-def continued(timeline: Timeline, seen: jax.Array, member: jax.Array, errors: jax.Array, reward: jax.Array) -> Timeline:
-    """After one more step that `member` decided, with `seen` steps before it."""
-    part = part_of(seen)
-    return Timeline(
-        decided=timeline.decided.at[part, member].add(1.0),
-        errors=timeline.errors.at[part].add(errors),
-        squares=timeline.squares.at[part].add(reward**2),
-    )
-
-
-def part_of(seen: jax.Array) -> jax.Array:
-    """The part of the timeline that comes after so many steps, ()."""
-    return jnp.clip(jnp.floor(jnp.log2(seen + 1)).astype(jnp.int32), 0, DOUBLINGS - 1)
-
-
-def shares_and_errors(timeline: Timeline, names: list[str]) -> dict[str, jax.Array]:
-    """What to keep of a timeline with the results."""
-    decided, errors, squares = timeline
-    shares = decided / jnp.maximum(decided.sum(axis=-1, keepdims=True), 1.0)
-    parts = errors / jnp.where(squares > 0, squares, 1.0)[:, None]
-    named = list(enumerate(names))
-    return {f"share of {name}": shares[:, number] for number, name in named} | {
-        f"error of {name}": parts[:, number] for number, name in named
-    }
-
-
-FAST = SideBySide(hidden_layers=(32, 32), batch_size=64, learning_rate=2e-3)
 
 policies.add("Council", WarmUp(inner=PredictorCouncil()))
 policies.add("Council-fast", WarmUp(inner=PredictorCouncil(features=FAST)), base="Council")

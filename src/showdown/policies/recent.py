@@ -24,6 +24,7 @@ from showdown.protocol.situation import Situation
 class Recent(Wrapper):
     """Refits see the last `rows` rewards."""
 
+    goes_around_rules = True
     inner: Policy = param(required, "the policy that forgets")
     rows: int = param(2000, "rewards that refits see", at_least(1), integers(100, 10_000), small=16)
 

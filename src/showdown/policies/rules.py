@@ -34,10 +34,9 @@ import jax.numpy as jnp
 from showdown.basics.errors import UsageError
 from showdown.beliefs.belief import Values
 from showdown.config import at_least, config, core, integers, linear, log, non_negative, param, required
-from showdown.policies.recent import Recent
 from showdown.policies.registry import policies
 from showdown.policies.shared.value_thompson import ValueThompson
-from showdown.policies.wrappers import Duel, WarmUp, Wrapper
+from showdown.policies.wrappers import Duel, Wrapper
 from showdown.protocol.keys import role_key
 from showdown.protocol.policy import Greedy, History, Policy, State, Thompson
 from showdown.protocol.problem import ProblemSpec
@@ -251,8 +250,8 @@ def _around(rule: Callable[..., Policy]) -> Callable[[Policy], Policy]:
     """What puts a rule around a policy, inside its warm-up and inside what makes it forget."""
 
     def wrap(policy: Policy) -> Policy:
-        if isinstance(policy, WarmUp | Recent):
-            return replace(policy, inner=wrap(policy.inner))
+        if isinstance(policy, Wrapper) and policy.goes_around_rules:
+            return replace(policy, inner=wrap(policy.inner))  # type: ignore[type-var]
         return rule(inner=policy)
 
     return wrap

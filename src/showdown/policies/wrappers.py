@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 import jax
 import jax.numpy as jnp
@@ -22,6 +22,7 @@ class Wrapper(Policy):
     """Changes how `inner` acts and leaves its learning alone: its state is that of `inner`."""
 
     inner: Policy
+    goes_around_rules: ClassVar[bool] = False  # whether NAME/RULE puts the rule inside it
 
     @property
     def reference(self) -> str:
@@ -76,6 +77,7 @@ class WarmUp(Wrapper):
     Where actions have features, it is over after as many steps as 20 actions take.
     """
 
+    goes_around_rules = True
     inner: Policy = param(required, "the policy that plays afterwards")
     pulls: int = param(3, "s: pulls of each action before the policy decides", non_negative, integers(0, 10))
 
