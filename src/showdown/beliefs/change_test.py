@@ -27,7 +27,7 @@ import jax
 import jax.numpy as jnp
 
 TINY = 1e-30  # keeps errors of zero from dividing
-MEMORY = 1000.0  # rewards that the mean squared error is taken over, at most
+MEMORY = 500.0  # rewards that the mean squared error is taken over, about, at most
 FIRST = 50  # rewards without which no change is looked for: the mean squared error must be known first
 
 
@@ -56,7 +56,8 @@ class ChangeTest(NamedTuple):
         forgetting = (errors[0] - errors[1:]) / (2 * self.noise + TINY)
         gain = jnp.clip(jnp.concatenate([surprise[None], forgetting]), -1.0, 1.0)
         evidence = jnp.where(judged > FIRST, jnp.maximum(self.evidence + gain, 0.0), 0.0)
-        noise = self.noise + (decided - self.noise) / jnp.minimum(judged, MEMORY)
+        # weights m/n as in a contest, so that errors made while learning count less
+        noise = self.noise + (decided - self.noise) / jnp.minimum((judged + 1) / 2, MEMORY)
         return ChangeTest(evidence, jnp.where(evidence > 0, self.since, seen), noise, judged, seen)
 
     def found(self, threshold: jax.Array | float) -> tuple[jax.Array, jax.Array]:
