@@ -92,6 +92,6 @@ def settings(value: Any) -> str:
         given = {name: item for name, item in given.items() if repr(item) != repr(defaults.get(name))}
     else:
         given = getattr(value, "__dict__", {}) if not hasattr(value, "__qualname__") else {}
-    plain = {name: item for name, item in given.items() if isinstance(item, bool | int | float | str | tuple | None)}
-    text = ", ".join(f"{name.removeprefix('_')}={item!r}" for name, item in plain.items())
+    plain = {name: item for name, item in given.items() if isinstance(item, bool | int | float | str | tuple)}
+    text = ", ".join(f"{name}={item!r}" for name, item in plain.items() if not name.startswith("_"))
     return text if len(text) <= LONGEST_SETTINGS else f"{text[: LONGEST_SETTINGS - 1]}…"

@@ -8,6 +8,7 @@ from typing import Any
 
 from showdown.basics.errors import UsageError
 from showdown.config.handed import Handed, describe, qualified, settings
+from showdown.plain import libraries
 from showdown.plain.models import models
 from showdown.plain.own_policy import OwnPolicy
 from showdown.plain.signatures import needed
@@ -15,8 +16,8 @@ from showdown.policies.plain import PlainPolicy
 from showdown.protocol.policy import Policy
 
 ACCEPTED = (
-    "an object with `choose(context)` and `learn(context, action, reward)`, a scikit-learn classifier or regressor, or "
-    "a function of a context"
+    "an object with `choose(context)` and `learn(context, action, reward)`, a scikit-learn classifier or regressor, a "
+    "function of a context, a learner of coba, MABWiser or contextualbandits, or options of Vowpal Wabbit"
 )
 
 
@@ -32,13 +33,17 @@ def as_policy(
 
     `explore`, `refit_every` and `members` are for scikit-learn models. A rule's setting goes by its name: `epsilon`
     (0.1), `temperature` (0.1), `sharpness` (10). A model without `partial_fit` is fitted again every `refit_every`
-    rewards (100).
+    rewards (100). A learner of coba, MABWiser or contextualbandits explores by itself; so does Vowpal Wabbit, which is
+    named by its options: "--cb_explore_adf --squarecb".
     """
     if isinstance(value, Policy):
         return value
     made = _instance(value)
-    if _is_model(made):
-        plays: Any = models(made, explore, refit_every, members, amount)
+    plays: Any = None if _is_model(made) or hasattr(made, "choose") else libraries.plays(made, refit_every)
+    if plays is not None:
+        how = getattr(plays, "options", None) or settings(made)
+    elif _is_model(made):
+        plays = models(made, explore, refit_every, members, amount)
         chosen = f"{amount or ''}".strip("{}").replace("'", "").replace(": ", "=")
         how = ", ".join(filter(None, [settings(made), f"explore={explore!r}", chosen]))
     elif explore != "epsilon-greedy" or refit_every is not None or amount:
@@ -48,7 +53,8 @@ def as_policy(
     else:
         raise UsageError(f"{describe(value)} is no policy: it must be {ACCEPTED}")
     handed = Handed(plays)
-    return PlainPolicy(name=qualified(made), settings=how, code=handed.code, handed=handed)
+    name = "VowpalWabbit" if isinstance(made, str) else qualified(made)
+    return PlainPolicy(name=name, settings=how, code=handed.code, handed=handed)
 
 
 def _instance(value: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 
 from showdown.basics.errors import UsageError
 from showdown.config.handed import Handed, describe, qualified, settings
+from showdown.plain import libraries
 from showdown.plain.rounds import Rounds
 from showdown.plain.signatures import needed
 from showdown.plain.simulators import Simulator
@@ -20,7 +21,8 @@ from showdown.protocol.problem import Problem
 PROBED = 3  # steps that are drawn to learn the sizes
 ACCEPTED = (
     "a function of a random generator that returns (context, rewards), an object with `reset(rng)` and `step(action)`, "
-    "a Gymnasium environment with discrete actions, or a function without arguments that makes one of these"
+    "an environment of Gymnasium with discrete actions or of coba, or a function without arguments that makes one of "
+    "these"
 )
 
 
@@ -59,10 +61,9 @@ def as_problem(value: Any, *, horizon: int | None = None) -> Problem:
 
 def _drawing(made: Any, given: Any) -> DrawsTrials:
     """What draws the trials of it."""
-    if hasattr(made, "action_space") and hasattr(made, "observation_space"):
-        from showdown.plain.gymnasium import Environment
-
-        return Simulator(Environment(copy.deepcopy(made)))
+    found = libraries.draws(made)
+    if found is not None:
+        return found
     if hasattr(made, "reset") and hasattr(made, "step"):
         return Simulator(copy.deepcopy(made))
     if callable(made) and needed(made) == 1:
