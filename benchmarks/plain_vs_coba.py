@@ -2,8 +2,8 @@
 
 Runs in an environment that has both (`pip install coba` beside showdown): `python benchmarks/plain_vs_coba.py`. The
 work is a coba environment of linear rewards, shuffled for each of some trials; the learners are coba's own and one in
-NumPy, which is the same code on both sides. Both sides read the environment before the clock starts, and play on one core in
-one process, in turns; the median of the rounds is printed, as JSON. Compiling the problem's part is counted apart.
+NumPy, which is the same code on both sides. Both sides read the environment before the clock starts, and play in one
+process, in turns; the median of the rounds is printed, as JSON. Compiling the problem's part is not counted.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from showdown.policies import policies
 from showdown.problems import problems
 from showdown.problems.late import Late
 from showdown.protocol.feedback import Delay
+from showdown.testing import PLAIN_POLICY_PROMISES, PLAIN_PROBLEM_PROMISES, BrokenPromiseError
 
 HORIZON, TRIALS = 40, 3
 
@@ -300,3 +301,56 @@ def test_a_gymnasium_environment_is_a_problem():
     problem = as_problem(Doors(), horizon=HORIZON)
     assert (problem.context_dim, problem.num_actions) == (2, 2)
     assert np.allclose(played(as_policy(Follows()), problem).cumulative, 0)
+
+
+class Peeks:
+    def choose(self, context):
+        return int(np.random.random() < 0.5)  # noqa: NPY002
+
+
+class Shares:
+    past: list = []  # noqa: RUF012
+
+    def choose(self, context):
+        return len(self.past) % 3
+
+    def learn(self, context, action, reward):
+        self.past.append(reward)
+
+
+class Lies:
+    def choose(self, context):
+        return 1
+
+    def probabilities(self, context):
+        return [1.0, 0.0, 0.0]
+
+
+def luck(rng):
+    return np.random.normal(size=2), [1.0, 2.0]  # noqa: NPY002
+
+
+def broken(promises, value):
+    found = []
+    for promise in promises:
+        try:
+            promise.check(value)
+        except BrokenPromiseError as error:
+            found.append(str(error))
+            if promise.needed:
+                break
+    return found
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [(Peeks, "random numbers from `rng`"), (Shares, "learned in `self`"), (Lies, "says that it never does")],
+)
+def test_a_check_finds_what_is_wrong_with_a_plain_policy(given, sentence):
+    assert sentence in " ".join(broken(PLAIN_POLICY_PROMISES, as_policy(given)))
+
+
+def test_a_check_passes_what_is_right_and_finds_a_problem_that_does_not_repeat_itself():
+    assert not broken(PLAIN_POLICY_PROMISES, as_policy(Coin()))
+    assert not broken(PLAIN_PROBLEM_PROMISES, as_problem(shop, horizon=8))
+    assert "have different contexts" in broken(PLAIN_PROBLEM_PROMISES, as_problem(luck, horizon=8))[0]

@@ -62,15 +62,32 @@ def check_command(
 
 
 def _subjects(file: Path) -> list[Subject]:
+    from showdown.config import core
     from showdown.policies import policies
     from showdown.problems import problems
-    from showdown.testing import POLICY_PROMISES, PROBLEM_PROMISES
+    from showdown.testing import PLAIN_POLICY_PROMISES, PLAIN_PROBLEM_PROMISES, POLICY_PROMISES, PROBLEM_PROMISES
     from showdown.testing.problem_promises import shortened
 
     new = _registered_by(file, policies, problems)
-    found = [Subject(entry.name, "policy", entry.value.small(), POLICY_PROMISES) for entry in policies if new(entry)]
+    found = [
+        Subject(
+            entry.name,
+            "policy",
+            entry.value.small(),
+            PLAIN_POLICY_PROMISES if entry.value.in_python else POLICY_PROMISES,
+        )
+        for entry in policies
+        if new(entry)
+    ]
     found += [
-        Subject(entry.name, "problem", shortened(entry.value), PROBLEM_PROMISES) for entry in problems if new(entry)
+        Subject(
+            entry.name,
+            "problem",
+            shortened(entry.value),
+            PLAIN_PROBLEM_PROMISES if core(entry.value).in_python else PROBLEM_PROMISES,
+        )
+        for entry in problems
+        if new(entry)
     ]
     if not found:
         raise UsageError(f"{file} registers nothing: call policies.add(NAME, policy) or problems.add(NAME, problem)")
