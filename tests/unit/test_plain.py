@@ -68,6 +68,8 @@ class Follows:
 class Coin:
     """States its law, and has no `choose`."""
 
+    num_actions = 2
+
     def __init__(self, heads=0.25):
         self.heads = heads
 

@@ -75,7 +75,7 @@ def _drawn(problem: PlainProblem) -> Drawn:
 
 def _played(policy: PlainPolicy, seed: int, laws: bool = False) -> list[int]:
     """The actions of a trial with rewards of 0 and 1; with `laws` the stated probabilities are looked at."""
-    count = int(getattr(policy.plays, "num_actions", ACTIONS))  # of a learner that was made for some number
+    count = _actions_of(policy)
     draw = np.random.default_rng(seed)
     contexts = draw.normal(size=(STEPS, DIM)).astype(np.float32)
     rewards = (draw.random((STEPS, count)) < 0.5).astype(float)
@@ -98,6 +98,13 @@ def _played(policy: PlainPolicy, seed: int, laws: bool = False) -> list[int]:
         found = raised(policy.name, f"at step {step}", error)
         raise (found if found is error else RaisedError(str(found))) from error
     return actions
+
+
+def _actions_of(policy: PlainPolicy) -> int:
+    """How many actions it can be asked about: as many as it says that it was made for."""
+    plays: Any = policy.plays
+    said = [getattr(each, "num_actions", None) for each in (plays, getattr(plays, "value", None))]
+    return next((int(count) for count in said if isinstance(count, int | np.integer)), ACTIONS)
 
 
 PLAIN_POLICY_PROMISES = (
