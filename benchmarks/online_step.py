@@ -47,7 +47,7 @@ def main() -> None:
     print("| | median | × | mean | × | slowest | state | a row |\n|---|---|---|---|---|---|---|---|")
     base = played(BASE)
     print(line(BASE, base, base), flush=True)
-    for name in (*names, BASE):
+    for name in (*names, BASE) if len(names) > 2 else names:
         print(line(name, played(name), base), flush=True)
 
 
