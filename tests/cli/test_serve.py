@@ -220,9 +220,18 @@ def test_what_can_be_watched(client):
         assert [set(answer) & {"id", "learned"} for answer in answers] == [{"id"}, {"learned"}, {"learned"}]
         assert all(answer.get("learned", True) for answer in answers)
     described = json.loads(client.ask("GET", "/openapi.json", Authorization="")[1])
-    assert {"/choose", "/choose/batch", "/probabilities", "/learn", "/learn/batch", "/health", "/metrics"} == set(
-        described["paths"]
-    )
+    assert {
+        "/choose",
+        "/choose/batch",
+        "/probabilities",
+        "/actions",
+        "/actions/add",
+        "/actions/remove",
+        "/learn",
+        "/learn/batch",
+        "/health",
+        "/metrics",
+    } == set(described["paths"])
     for path in ("/choose", "/choose/batch", "/learn", "/learn/batch"):
         assert {"200", "401", "405", "422", "503"} <= described["paths"][path]["post"]["responses"].keys()
     assert "401" in described["paths"]["/metrics"]["get"]["responses"]

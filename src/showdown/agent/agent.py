@@ -21,21 +21,21 @@ from threading import RLock
 from typing import Any
 
 import jax
-import numpy as np
 
-from showdown.agent import checkpoint, codec, records, table_rows, together
+from showdown.agent import checkpoint, codec, records, together
+from showdown.agent.action_changes import check_growth
 from showdown.agent.belief_health import Watch
 from showdown.agent.codec import Codec
 from showdown.agent.decider import Decider
 from showdown.agent.decision import DRAWS, Decision, Pending, Probabilities
 from showdown.agent.journal import Journal
 from showdown.agent.journal_keeper import JournalKeeper
-from showdown.agent.learner import Learner, Refits
+from showdown.agent.learner import Learner
+from showdown.agent.learning import Learning
 from showdown.agent.offer import check_policy, has_slots
 from showdown.agent.replay_buffer import Bound
 from showdown.agent.roster import Roster
 from showdown.agent.together import Answer, Call, DecideCall
-from showdown.agent.upkeep import Upkeep
 from showdown.basics.errors import UsageError
 from showdown.data.encoder import Encoder, HasTable
 from showdown.play.memory import check_state
@@ -43,7 +43,7 @@ from showdown.protocol.keys import named_key
 from showdown.protocol.policy import Policy
 
 
-class Agent(Upkeep):
+class Agent(Learning):
     """A policy with its state, for one stream of decisions."""
 
     def __init__(
@@ -56,6 +56,7 @@ class Agent(Upkeep):
         seed: int = 0,
         key: jax.Array | None = None,
         encoder: Encoder | None = None,
+        room: int = 0,
         background: bool = False,
         history: Bound = None,
         remember: int = 10_000,
@@ -65,6 +66,7 @@ class Agent(Upkeep):
     ) -> None:
         """`action_dim` is how many features each action has; decisions then name their actions.
 
+        `room` is how many actions can be added before a program is compiled again.
         `background` refits in a thread; `history` bounds what refits see; `remember` decisions wait for rewards.
 
         `archive_journal` keeps segments of the journal that a save has made needless; `accept_loss` goes on where
@@ -85,6 +87,10 @@ class Agent(Upkeep):
         self._pending = Pending(remember)
         self._watch = Watch()
         self._keeper = JournalKeeper()
+        self._began_with = spec.num_actions
+        if room:
+            check_growth(policy, spec, spec._replace(num_actions=spec.num_actions + room))
+            self._set_spec(spec._replace(num_actions=spec.num_actions + room))
         if journal is not None:
             self._keep_journal(Path(journal), archive=archive_journal, accept_loss=accept_loss)
 
@@ -169,84 +175,6 @@ class Agent(Upkeep):
         count = len(self._codec.names(offer))
         return Probabilities(found.values[:count], found.errors[:count], found.draws)
 
-    # Learning
-
-    def reward(self, decision_id: str, reward: float) -> bool:
-        """Take in what a decision of `decide` paid; what comes back is that of `learn`.
-
-        Raises UnknownDecisionError, and counts it, for a decision that does not wait for a reward.
-        """
-        paid = codec.reward_number(reward)
-        with self._lock:
-            waiting = self._pending.find(decision_id)
-            self._keeper.write(records.reward(decision_id, paid))
-            self._pending.remove(decision_id)
-            return self._learner.learn(*waiting, paid)
-
-    def learn(self, context: Any, action: Any, reward: float, *, features: Any = None) -> bool:
-        """Take in what an action paid that `choose` or others took; with the features that it had, where it has any.
-
-        False where this would leave a state that is not finite: it is then counted, and the agent stays as it was.
-        """
-        paid = codec.reward_number(reward)
-        with self._lock:
-            inputs, slot = self._codec.outcome(context, action, features)
-            self._keeper.write(records.learned(inputs, slot, paid))
-            return self._learner.learn(inputs, slot, paid)
-
-    def learn_many(
-        self, contexts: Any, actions: Any, rewards: Any, *, features: Any = None, refits: Refits = 10
-    ) -> int:
-        """Take in a history that others decided, oldest first; the number of rows taken in.
-
-        A policy that refits does so `refits` times at the end; "all" refits where `learn` would, which takes as long.
-        Its rows count as steps, and as warm-up pulls of their actions.
-        """
-        if refits != "all" and (type(refits) is not int or refits < 1):
-            raise UsageError(f"refits must be a whole number of at least 1 or 'all', not {refits!r}")
-        with self._lock:
-            inputs, slots = self._codec.outcomes(contexts, actions, features)
-            paid = codec.reward_vector(rewards, len(inputs))
-            if not len(inputs):
-                return 0
-            rows = {"contexts": inputs.tolist(), "actions": slots.tolist(), "rewards": paid.tolist()}
-            self._keeper.write({"rows": rows, "refits": refits})
-            return self._take_in(inputs, slots, paid, refits)
-
-    def learn_table(
-        self,
-        data: Any,
-        *,
-        label: str = "",
-        rewards: str = "",
-        action: str = "",
-        reward: str = "",
-        refits: Refits = 10,
-        **options: Any,
-    ) -> int:
-        """Take in a table: a file, a DataFrame or a problem made of one; the number of rewards taken in.
-
-        `label` or `rewards` name its columns as for `showdown.problems.table`, whose `costs`, `reward_matrix`, `payoff`
-        and `features` go with them: each row then teaches what every action pays. `action` and `reward` name those of a
-        log of decisions, whose rows teach what the action taken paid. A journal does not hold them: save the agent.
-        """
-        if (bool(label or rewards) + bool(action and reward)) != (not hasattr(data, "bandit_table")):
-            raise UsageError("name the label, or the reward columns, of a table; or the action and the reward of a log")
-        with self._lock:
-            if hasattr(data, "bandit_table"):
-                found = table_rows.of_problem(self._codec, data)
-            elif action:
-                found = table_rows.of_log(self._codec, table_rows.frame_of(data), action, reward)
-            else:
-                found = table_rows.of_table(self._codec, table_rows.frame_of(data), label, rewards, options)
-            return self._take_in(*found, refits)
-
-    def _take_in(self, inputs: np.ndarray, slots: np.ndarray, paid: np.ndarray, refits: Refits) -> int:
-        """Learn rows that others decided, with the lock held; the number of rows taken in."""
-        shared = not self._codec.has_slots
-        self._decider.clock.give(np.arange(len(slots)) % self.spec.num_actions if shared else slots)
-        return self._learner.learn_many(inputs, slots, paid, refits)
-
     # Keeping it
 
     def save(self, path: str | Path) -> None:
@@ -287,7 +215,8 @@ class Agent(Upkeep):
     def _keep_journal(self, path: Path, *, archive: bool, accept_loss: bool) -> None:
         """Do again what the journal holds, then continue it."""
         options: Any = {"archive": archive, "accept_loss": accept_loss, "actions": self._codec.roster.names}
-        journal = Journal(path, self.policy, self.spec, self._keeper.last, **options)
+        sizes = self.spec._replace(num_actions=self._began_with)
+        journal = Journal(path, self.policy, sizes, self._keeper.last, **options)
         checkpoint.redo(self, journal)
         self._learner.background.wait()
         self._keeper.attach(journal)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import jax
 import numpy as np
 
-from showdown.agent import checkpoint_file, programs, records
+from showdown.agent import action_changes, checkpoint_file, programs, records
 from showdown.agent.decision import Waiting
 from showdown.agent.journal import Journal
 from showdown.agent.journal_format import JournalLossError, JournalRecord
 from showdown.agent.learner import Tally, takes_bound
 from showdown.agent.replay_buffer import Bound
+from showdown.agent.roster import Roster
 from showdown.basics.errors import UsageError, why
 from showdown.basics.files import read_plain
 from showdown.config import from_json
@@ -59,6 +60,9 @@ def pack(agent: Agent) -> checkpoint_file.Saved:
         bound=learner.history.bound,
         owed=None if clock.owed is None else list(clock.owed),
         remember=pending.most,
+        began_with=agent._began_with,
+        names=list(agent._codec.roster.names),
+        freed=list(agent._codec.roster.freed),
         waiting=list(waiting),
         waiting_inputs=np.array(inputs, np.float32).reshape(-1, agent.spec.input_dim),
         waiting_actions=np.array([decision.action for decision in waiting.values()], np.int32),
@@ -81,7 +85,7 @@ def unpack(
     agent = kind(
         stored.policy,
         context_dim=stored.spec.context_dim,
-        num_actions=stored.spec.num_actions,
+        num_actions=stored.began_with,
         action_dim=stored.spec.action_dim,
         key=stored.key if seed is None else None,
         seed=seed or 0,
@@ -91,6 +95,8 @@ def unpack(
         history=history or (stored.bound if takes_bound(stored.policy) else None),
         remember=stored.remember if remember is None else remember,
     )
+    agent._codec.roster = Roster(stored.names, stored.freed)
+    agent._set_spec(stored.spec)
     learner, clock, pending, service = agent._learner, agent._decider.clock, agent._pending, stored.service
     learner.history.fill(stored.inputs, stored.actions, stored.rewards, service.seen)
     learner.restore(
@@ -147,7 +153,7 @@ def redo(agent: Agent, journal: Journal) -> None:
     record = None
     try:
         for record in journal.replay():
-            if "rows" in record.content or len(rewards) == AT_ONCE:
+            if not record.content.keys().isdisjoint(("rows", "added", "removed")) or len(rewards) == AT_ONCE:
                 _learn(agent, rewards)
             if "reward" in record.content:
                 rewards.append(_reward(agent, record.content))
@@ -188,7 +194,11 @@ def _learn(agent: Agent, rewards: list[tuple[np.ndarray, int, np.float32]]) -> N
 
 def _redo(agent: Agent, record: dict[str, Any]) -> None:
     """Do what a record without a reward stands for."""
-    if "rows" in record:
+    if "added" in record:
+        action_changes.add(agent, action_changes.check_addition(agent, record["added"]))
+    elif "removed" in record:
+        agent._codec.roster.remove(action_changes.check_removal(agent, record["removed"]))
+    elif "rows" in record:
         rows = record["rows"]
         inputs, rewards = (np.array(rows[name], np.float32) for name in ("contexts", "rewards"))
         agent._take_in(inputs, np.array(rows["actions"], np.int32), rewards, record["refits"])

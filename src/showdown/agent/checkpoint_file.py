@@ -16,8 +16,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import showdown.policies  # noqa: F401  (the policies a saved agent may be made of)
+from showdown.agent import saved_checks as checks
 from showdown.agent.learner import takes_bound
-from showdown.agent.replay_buffer import Bound, Reservoir, Window
+from showdown.agent.replay_buffer import Bound
 from showdown.basics.errors import UsageError, why
 from showdown.basics.files import write_atomically
 from showdown.config import from_json, to_json
@@ -29,9 +30,7 @@ from showdown.protocol.problem import ProblemSpec
 from showdown.tricks.threefry import key_of
 
 FORMAT = 3  # 3: the state of a wrapped policy is that of the policy alone, and a spec has `action_dim`
-LARGEST_COUNT = (1 << 63) - 1
 LARGEST_SIZE = (1 << 31) - 1  # of an array, as XLA counts
-_BOUNDS: dict[str, type[Window] | type[Reservoir]] = {"window": Window, "reservoir": Reservoir}
 
 
 @dataclass(frozen=True)
@@ -69,6 +68,9 @@ class Saved:
     bound: Bound = None  # of the history
     owed: list[int] | None = None  # warm-up steps still to play
     remember: int = 10_000  # decisions that may wait for their reward
+    began_with: int = 0  # actions of the new agent; others were added
+    names: list[Any] = field(default_factory=list)  # of the actions by slot; None is a slot without an action
+    freed: list[int] = field(default_factory=list)  # slots whose action was removed, the first to be reused first
     waiting: list[str] = field(default_factory=list)  # ids of those that do
     encoder: Encoder | None = None
     encode_counts: EncodeCounts = field(default_factory=EncodeCounts)  # what was unusual in the rows so far
@@ -86,6 +88,9 @@ def write(path: Path, saved: Saved) -> None:
         "bound": None if saved.bound is None else {type(saved.bound).__name__.lower(): saved.bound.rows},
         "owed": saved.owed,
         "remember": saved.remember,
+        "began_with": saved.began_with,
+        "names": saved.names,
+        "freed": saved.freed,
         "waiting": saved.waiting,
         "encoder": None if saved.encoder is None else saved.encoder.to_json(),
         "encode_counts": saved.encode_counts.as_dict(),
@@ -146,13 +151,13 @@ def _checked(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Saved:
     if not isinstance(sizes, dict) or sizes.keys() != set(ProblemSpec._fields):
         raise UsageError(f"its spec must give {' and '.join(ProblemSpec._fields)}")
     least = {"context_dim": 1, "num_actions": 2, "action_dim": 0}
-    spec = ProblemSpec(**{name: _count(sizes, name, least[name], LARGEST_SIZE) for name in ProblemSpec._fields})
-    decisions, observations = (_count(about, name, 0) for name in ("decisions", "observations"))
+    spec = ProblemSpec(**{name: checks.count(sizes, name, least[name], LARGEST_SIZE) for name in ProblemSpec._fields})
+    decisions, observations = (checks.count(about, name, 0) for name in ("decisions", "observations"))
     more = _service(about, arrays, spec)
     service, bound = more["service"], more["bound"]
     _check_seen(service, policy, observations)
     kept = _kept(service, bound, arrays)
-    key = _array(arrays, "key", (2,), np.uint32)
+    key = checks.array(arrays, "key", (2,), np.uint32)
     saved = Saved(
         policy=policy,
         spec=spec,
@@ -160,15 +165,15 @@ def _checked(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Saved:
         state=_state(arrays, policy, spec),
         decisions=decisions,
         observations=observations,
-        inputs=_array(arrays, "contexts", (kept, spec.input_dim), np.float32),
-        actions=_array(arrays, "actions", (kept,), np.int32),
-        rewards=_array(arrays, "rewards", (kept,), np.float32),
+        inputs=checks.array(arrays, "contexts", (kept, spec.input_dim), np.float32),
+        actions=checks.array(arrays, "actions", (kept,), np.int32),
+        rewards=checks.array(arrays, "rewards", (kept,), np.float32),
         **more,
     )
     if arrays:
         raise UsageError(f"it also holds {', '.join(map(repr, sorted(arrays)))}, which belong to no such agent")
-    _check_rows("history", spec, saved.inputs, saved.actions)
-    _check_rows("list of decisions", spec, saved.waiting_inputs, saved.waiting_actions)
+    checks.check_rows("history", spec, saved.inputs, saved.actions)
+    checks.check_rows("list of decisions", spec, saved.waiting_inputs, saved.waiting_actions)
     if not np.isfinite(saved.rewards).all():
         raise UsageError("its history holds numbers that are not finite")
     return saved
@@ -194,44 +199,29 @@ def _service(about: dict[str, Any], arrays: dict[str, np.ndarray], spec: Problem
     counts = about.get("service")
     if not isinstance(counts, dict) or counts.keys() != {each.name for each in fields(SavedCounts)}:
         raise UsageError("its counts are not those of an agent")
-    service = SavedCounts(**{name: _count(counts, name, 0) for name in counts})
+    service = SavedCounts(**{name: checks.count(counts, name, 0) for name in counts})
     owed, waiting = about.get("owed"), about.get("waiting")
-    if owed is not None and not _are(owed, int):
+    if owed is not None and not checks.are(owed, int):
         raise UsageError("its warm-up steps must be whole numbers")
-    if not isinstance(waiting, list) or not _are(waiting, str) or len(set(waiting)) < len(waiting):
+    if not isinstance(waiting, list) or not checks.are(waiting, str) or len(set(waiting)) < len(waiting):
         raise UsageError("the decisions that wait for their reward must have an id each")
     encoder = about.get("encoder")
+    began_with = checks.count(about, "began_with", 2, spec.num_actions) if "began_with" in about else spec.num_actions
+    own = None if encoder is None else _encoder(encoder, spec._replace(num_actions=began_with))
     return {
+        "began_with": began_with,
+        **checks.actions(about, spec, list(range(spec.num_actions)) if own is None else list(own.action_names)),
         "service": service,
-        "last_check": _last_check(about.get("last_check", "")),  # new in this format, like the counts of encoders
-        "bound": _bound(about.get("bound")),
+        "last_check": checks.last_check(about.get("last_check", "")),  # new in this format, like the counts of encoders
+        "bound": checks.bound(about.get("bound")),
         "owed": owed,
-        "remember": _count(about, "remember", 1),
+        "remember": checks.count(about, "remember", 1),
         "waiting": waiting,
-        "waiting_inputs": _array(arrays, "waiting_contexts", (len(waiting), spec.input_dim), np.float32),
-        "waiting_actions": _array(arrays, "waiting_actions", (len(waiting),), np.int32),
-        "encoder": None if encoder is None else _encoder(encoder, spec),
+        "waiting_inputs": checks.array(arrays, "waiting_contexts", (len(waiting), spec.input_dim), np.float32),
+        "waiting_actions": checks.array(arrays, "waiting_actions", (len(waiting),), np.int32),
+        "encoder": own,
         "encode_counts": EncodeCounts.from_dict(about.get("encode_counts")),
     }
-
-
-def _last_check(value: Any) -> str:
-    if not isinstance(value, str) or len(value) not in (0, 16) or not value.isascii():
-        raise UsageError("the check of the journal's last record must be 16 characters")
-    return value
-
-
-def _are(items: Any, kind: type) -> bool:
-    return isinstance(items, list) and all(type(item) is kind for item in items)
-
-
-def _bound(data: Any) -> Bound:
-    if data is None:
-        return None
-    if not isinstance(data, dict) or len(data) != 1 or not data.keys() <= _BOUNDS.keys():
-        raise UsageError(f"its history is bounded by {str(data)[:40]}, which this version does not know")
-    (name,) = data
-    return _BOUNDS[name](_count(data, name, 1))
 
 
 def _encoder(data: Any, spec: ProblemSpec) -> Encoder:
@@ -239,13 +229,6 @@ def _encoder(data: Any, spec: ProblemSpec) -> Encoder:
     if (encoder.context_dim, len(encoder.action_names), encoder.action_dim) != spec:
         raise UsageError("its encoder makes contexts or actions of another size")
     return encoder
-
-
-def _check_rows(what: str, spec: ProblemSpec, inputs: np.ndarray, actions: np.ndarray) -> None:
-    if not np.isfinite(inputs).all():
-        raise UsageError(f"its {what} holds numbers that are not finite")
-    if ((actions < 0) | (actions >= spec.num_actions)).any():
-        raise UsageError(f"its {what} holds actions other than 0 to {spec.num_actions - 1}")
 
 
 def _policy(data: Any) -> Policy:
@@ -256,24 +239,6 @@ def _policy(data: Any) -> Policy:
     return policy
 
 
-def _count(data: dict[str, Any], name: str, least: int, most: int = LARGEST_COUNT) -> int:
-    value = data.get(name)
-    if type(value) is not int or not least <= value <= most:
-        raise UsageError(f"{name} must be a whole number from {least} to {most}, not {str(value)[:40]}")
-    return value
-
-
-def _array(arrays: dict[str, np.ndarray], name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Takes it out of `arrays`."""
-    array = arrays.pop(name, None)
-    if array is None:
-        raise UsageError(f"the array {name!r} is missing")
-    if array.shape != shape or array.dtype != dtype:
-        wanted = f"{np.dtype(dtype)} of the shape {shape}"
-        raise UsageError(f"the array {name!r} must be {wanted}, not {array.dtype} of the shape {array.shape}")
-    return array
-
-
 def _state(arrays: dict[str, np.ndarray], policy: Policy, spec: ProblemSpec) -> State:
     """A state that is not finite is one all the same: the agent says so when it is asked to choose."""
     try:
@@ -282,5 +247,5 @@ def _state(arrays: dict[str, np.ndarray], policy: Policy, spec: ProblemSpec) -> 
     except (TypeError, ValueError, OverflowError, MemoryError) as error:
         raise UsageError(f"no state can be made for its policy ({why(error)})") from None
     leaves, structure = jax.tree.flatten(shapes)
-    saved = [_array(arrays, f"state{number}", leaf.shape, leaf.dtype) for number, leaf in enumerate(leaves)]
+    saved = [checks.array(arrays, f"state{number}", leaf.shape, leaf.dtype) for number, leaf in enumerate(leaves)]
     return jax.tree.unflatten(structure, map(jnp.asarray, saved))

@@ -25,6 +25,12 @@ class Decider:
         self.clock = StepCounter(policy, spec)
         self.usable = True  # whether the state is finite; only a file can hold one that is not
 
+    def resize(self, spec: ProblemSpec) -> None:
+        """Decide among more actions from now on."""
+        if spec != self._spec:
+            self._spec = spec
+            self.clock.resize(self._policy, spec)
+
     def act(self, context: np.ndarray, offer: Offer) -> int:
         self._check_usable()
         action = int(programs.act(*self._known, self._situation(context, offer)))

@@ -127,5 +127,11 @@ class Pending:
         """Take out a decision that has had its reward."""
         del self._waiting[id]
 
+    def drop(self, action: int) -> None:
+        """Forget the decisions for an action: its slot gets another one."""
+        for id in [id for id, waiting in self._waiting.items() if waiting.action == action]:
+            del self._waiting[id]
+            self.dropped += 1
+
     def items(self) -> Iterable[tuple[str, Waiting]]:
         return self._waiting.items()

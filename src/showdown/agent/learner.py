@@ -38,7 +38,9 @@ class Tally(NamedTuple):
 
     refused_updates: int = 0  # observations that would have left a state that is not finite
     refused_refits: int = 0  # the same for refits
-    forgotten_rows: int = 0  # observations taken out of the history since a refit to them was refused
+    forgotten_rows: int = (
+        0  # observations taken out of the history: a refit to them was refused, or their action is gone
+    )
     failed_refits: int = 0  # refits in the background that raised an error
 
 
@@ -175,6 +177,13 @@ class Learner:
             self.state = state
         self.observations += count
         self.history.extend(inputs, actions, rewards)
+
+    def forget_action(self, action: int) -> None:
+        """Take the rows of an action out of the history: its slot gets another one."""
+        gone = self.history.drop(action)
+        if self.history.bound is None:
+            self._count(forgotten_rows=gone)
+        self._fitted_rows = min(self._fitted_rows, self.history.count)
 
     def restore(self, state: State, observations: int, tally: Tally) -> None:
         """Go on from a file, after its history is filled."""

@@ -40,6 +40,14 @@ def learned(inputs: np.ndarray, slot: int, paid: np.float32) -> dict[str, Any]:
     return {"context": inputs.tolist(), "action": slot, "reward": float(paid)}
 
 
+def added(name: Any, slot: int) -> dict[str, Any]:
+    return {"added": name, "slot": slot}
+
+
+def removed(name: Any) -> dict[str, Any]:
+    return {"removed": name}
+
+
 def inputs_of(record: dict[str, Any], action_dim: int) -> np.ndarray:
     """What is learned from when the reward of a decision comes: its context, and the features of what was taken."""
     context = np.array(record["context"], np.float32)
@@ -66,6 +74,15 @@ class Unfolded(NamedTuple):
     taken: int  # place among the names
     features: np.ndarray | None  # (names, action_dim)
     propensity: float
+
+
+def rename(names: list[Any], record: dict[str, Any]) -> None:
+    """Change the names of the slots as a record says."""
+    if "added" in record:
+        names += [None] * (record["slot"] + 1 - len(names))
+        names[record["slot"]] = record["added"]
+    elif "removed" in record:
+        names[names.index(record["removed"])] = None
 
 
 def unfolded(record: dict[str, Any], names: list[Any], action_dim: int) -> Unfolded | None:

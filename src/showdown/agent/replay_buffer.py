@@ -125,6 +125,19 @@ class ReplayBuffer:
         self.count -= end - first
         return end - first
 
+    def drop(self, action: int) -> int:
+        """Take out the rows of an action, and say how many they were."""
+        rows = self.rows()
+        kept = np.flatnonzero(rows.actions[: rows.filled] != action)
+        gone = rows.filled - len(kept)
+        if gone:
+            for name, array in zip(("inputs", "actions", "rewards"), rows[:3], strict=True):
+                fresh = np.zeros_like(array)
+                fresh[: len(kept)] = array[kept]
+                setattr(self, name, fresh)
+            self.count, self._oldest = len(kept), 0
+        return gone
+
     def rows(self) -> Rows:
         """The rows for a refit, which may go on while others are appended.
 

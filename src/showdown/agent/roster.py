@@ -13,19 +13,31 @@ from showdown.config.float32 import shown
 
 Name = str | int  # an action's number where nobody has given it a name
 SHOWN = 20  # names in a sentence
+LONGEST = 200  # characters of a name that is added
+
+
+def checked_name(name: Any) -> Name:
+    """A name that an action may be given: text that can be printed, or a number where actions are numbers."""
+    if type(name) is int and 0 <= name < 1 << 31:
+        return name
+    if not isinstance(name, str) or not name.strip() or name != name.strip():
+        raise UsageError("an action's name is text without spaces around it")
+    if len(name) > LONGEST or not name.isprintable():
+        raise UsageError(f"an action's name has at most {LONGEST} characters, all of which can be printed")
+    return name
 
 
 class Roster:
-    def __init__(self, names: Sequence[Name | None]) -> None:
-        """`names` by slot; None is a slot without an action."""
-        self.names = list(names)
+    def __init__(self, names: Sequence[Name | None], freed: Sequence[int] = ()) -> None:
+        """`names` by slot, None without an action; `freed` are slots that had one, the first to be reused first."""
+        self.names, self.freed = list(names), list(freed)
         self._slots = {name: slot for slot, name in enumerate(names) if name is not None}
 
     def __len__(self) -> int:
         return len(self._slots)
 
     def __iter__(self) -> Iterator[Name]:
-        return iter(self._slots)
+        return (name for name in self.names if name is not None)
 
     def __contains__(self, name: object) -> bool:
         return name in self._slots
@@ -56,6 +68,26 @@ class Roster:
         some = ", ".join(str(known) for known in list(self._slots)[:SHOWN]) + (", …" if len(self) > SHOWN else "")
         hint = f"did you mean {near[0]!r}?" if near else f"the actions are {some}"
         raise UsageError(f"no action is called {str(name)[:60]!r}; {hint}")
+
+    # Changes
+
+    def next_slot(self, can_start_anew: bool) -> int | None:
+        """The slot that another action would get: one that was never used, or else the one that is free for longest."""
+        unused = (slot for slot, name in enumerate(self.names) if name is None and slot not in self.freed)
+        return next(unused, self.freed[0] if self.freed and can_start_anew else None)
+
+    def put(self, slot: int, name: Name) -> None:
+        self.names[slot], self._slots[name] = name, slot
+        self.freed = [each for each in self.freed if each != slot]
+
+    def remove(self, name: Name) -> None:
+        slot = self._slots.pop(name)
+        self.names[slot] = None
+        self.freed.append(slot)
+
+    def widen(self, slots: int) -> None:
+        """Have so many slots."""
+        self.names += [None] * (slots - len(self.names))
 
     @property
     def mask(self) -> np.ndarray | None:

@@ -50,6 +50,22 @@ class StepCounter:
         if self.owed:
             del self.owed[:count]
 
+    def resize(self, policy: Policy, spec: ProblemSpec) -> None:
+        """Count for more actions from now on: turns that are still to play stay those of their actions."""
+        before, self._num_actions = self._num_actions, spec.num_actions
+        turns = self.owed if self.owed is not None else range(self.decisions, self._warm_up)
+        if self.owed is not None or turns:
+            self.owed = [turn // before * spec.num_actions + turn % before for turn in turns]
+        self._warm_up = policy.warm_up_steps(spec)
+
+    def owe(self, action: int) -> None:
+        """Have an action that was added played in turn as often as the others were at first."""
+        pulls = self._warm_up // self._num_actions
+        if pulls:
+            left = self.owed if self.owed is not None else range(self.decisions, self._warm_up)
+            turns = [turn for turn in left if turn % self._num_actions != action]
+            self.owed = sorted([*turns, *(number * self._num_actions + action for number in range(pulls))])
+
     def give(self, actions: np.ndarray) -> None:
         """Count the actions of a history."""
         left = np.bincount(actions, minlength=self._num_actions)

@@ -1,4 +1,4 @@
-"""Calls that wait for an agent at the same time, answered together: rewards first, then decisions.
+"""Calls that wait for an agent at the same time, answered together: changes of actions, rewards, then decisions.
 
 All of them are under way at once, so any order is right, and this one lets decisions know most. Their records are one
 write to the journal, and each kind is one call of a compiled program for up to 64 rows.
@@ -51,7 +51,20 @@ class LearnCall(NamedTuple):
     features: Any = None  # of the action
 
 
-Call = DecideCall | ProbabilitiesCall | RewardCall | LearnCall
+class AddCall(NamedTuple):
+    """Let another action be taken, where there are fewer than so many."""
+
+    name: Any
+    most: int
+
+
+class RemoveCall(NamedTuple):
+    """Never take an action again."""
+
+    name: Any
+
+
+Call = AddCall | RemoveCall | DecideCall | ProbabilitiesCall | RewardCall | LearnCall
 Answer = Decision | Chances | bool | ShowdownError  # an error stands in the place of the call that it is about
 
 
@@ -101,6 +114,7 @@ def answer(agent: Agent, calls: Sequence[Call], draws: int) -> list[Answer]:
         return _Told(place, inputs, action, reward_number(call.reward))
 
     with agent._lock:
+        _change(agent, calls, answers)
         decisions, questions, told = each(DecideCall, asked), each(ProbabilitiesCall, asked), each(LearnCall, outcome)
         rewarded: set[str] = set()
 
@@ -120,6 +134,20 @@ def answer(agent: Agent, calls: Sequence[Call], draws: int) -> list[Answer]:
             except ShowdownError as error:
                 answers[row.place] = error
     return answers
+
+
+def _change(agent: Agent, calls: Sequence[Call], answers: list[Any]) -> None:
+    """Add and remove actions, each for itself."""
+    for place, call in enumerate(calls):
+        try:
+            if isinstance(call, AddCall):
+                agent.add_action(call.name, most=call.most)
+                answers[place] = True
+            elif isinstance(call, RemoveCall):
+                agent.remove_action(call.name)
+                answers[place] = True
+        except ShowdownError as error:
+            answers[place] = error
 
 
 def _in_groups(agent: Agent, rows: list[_Asked]) -> Iterator[list[_Asked]]:

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from showdown.agent import programs
+from showdown.agent import action_changes, programs, records
+from showdown.agent.action_changes import MOST_ACTIONS
 from showdown.agent.belief_health import Watch, dead_features
 from showdown.agent.codec import Codec
 from showdown.agent.decider import Decider
@@ -18,12 +19,14 @@ from showdown.agent.journal_keeper import JournalKeeper
 from showdown.agent.learner import Learner
 from showdown.data.encoder import Encoder
 from showdown.protocol.policy import Policy, State
+from showdown.protocol.problem import ProblemSpec
 
 
 class Upkeep(AbstractContextManager):
     """The part of `Agent` that neither decides nor learns; it is not used alone."""
 
     policy: Policy
+    spec: ProblemSpec
     encoder: Encoder | None
     _lock: RLock
     _codec: Codec
@@ -32,6 +35,7 @@ class Upkeep(AbstractContextManager):
     _pending: Pending
     _watch: Watch
     _keeper: JournalKeeper
+    _is_warm = False  # whether programs were compiled ahead of their need
 
     @property
     def decisions(self) -> int:
@@ -61,6 +65,30 @@ class Upkeep(AbstractContextManager):
     @property
     def _state(self) -> State:
         return self._learner.state
+
+    def add_action(self, name: str | int, *, most: int = MOST_ACTIONS) -> None:
+        """Let an action be taken from now on. It starts as the policy starts, and from what its features say.
+
+        Where a policy plays each action some times at first, it plays this one as often. Raises UsageError for a name
+        that is taken, where there are `most` actions already, and where the policy cannot have more.
+        """
+        with self._lock:
+            checked = action_changes.check_addition(self, name, most)
+            self._keeper.write(records.added(checked, action_changes.slot_of_next(self)))
+            action_changes.add(self, checked)
+
+    def remove_action(self, name: str | int) -> None:
+        """Never take an action again. What was learned of it is forgotten when another one gets its place."""
+        with self._lock:
+            checked = action_changes.check_removal(self, name)
+            self._keeper.write(records.removed(checked))
+            self._codec.roster.remove(checked)
+
+    def _set_spec(self, spec: ProblemSpec) -> None:
+        """Have slots for so many actions; what is learned is made to fit by the caller."""
+        self.spec = self._codec.spec = self._learner.spec = spec
+        self._codec.roster.widen(spec.num_actions)
+        self._decider.resize(spec)
 
     def counts(self) -> dict[str, Any]:
         """What has happened so far: decisions, rewards, what was refused or dropped, and unusual values of rows."""
@@ -97,6 +125,7 @@ class Upkeep(AbstractContextManager):
         with self._lock:
             self._decider.warm(draws, choose=not together_only)
             self._learner.warm(rows, single=not together_only)
+            self._is_warm = True
         gc.collect()
         gc.freeze()
 

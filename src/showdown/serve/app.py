@@ -10,11 +10,21 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 from showdown.agent import Chances, Decision
-from showdown.agent.together import Answer, Call, DecideCall, LearnCall, ProbabilitiesCall, RewardCall
+from showdown.agent.together import (
+    AddCall,
+    Answer,
+    Call,
+    DecideCall,
+    LearnCall,
+    ProbabilitiesCall,
+    RemoveCall,
+    RewardCall,
+)
 from showdown.basics.errors import ShowdownError, UsageError
 from showdown.serve import bodies, metrics
-from showdown.serve.description import HEADERS, Route, openapi, page
+from showdown.serve.description import HEADERS, openapi, page
 from showdown.serve.http import Admission, Head, Reply, mistake, short, status_of
+from showdown.serve.paths import PATHS
 from showdown.serve.service import Service
 
 Send = Callable[[Reply], None]
@@ -35,6 +45,9 @@ class App:
             "/probabilities": self._probabilities,
             "/learn": self._learn,
             "/learn/batch": self._learn_batch,
+            "/actions": self._actions,
+            "/actions/add": self._add,
+            "/actions/remove": self._remove,
             "/health": self._health,
             "/metrics": self._metrics,
             "/docs": self._docs,
@@ -165,6 +178,25 @@ class App:
         if count > self._service.limits.batch:
             raise UsageError(f"a batch may have at most {self._service.limits.batch} entries, not {count}")
 
+    # Actions that come and go
+
+    def _actions(self, _: bytes, send: Send) -> None:
+        _in_a_thread(lambda: _json(self._now()), send)
+
+    def _add(self, body: bytes, send: Send) -> None:
+        call = AddCall(bodies.read(bodies.OneAction, body).name, self._service.limits.actions)
+        self._ask([call], self._changed, send)
+
+    def _remove(self, body: bytes, send: Send) -> None:
+        self._ask([RemoveCall(bodies.read(bodies.OneAction, body).name)], self._changed, send)
+
+    def _changed(self, answers: Sequence[Answer]) -> bodies.Actions:
+        _only(answers)
+        return self._now()
+
+    def _now(self) -> bodies.Actions:
+        return bodies.Actions(actions=self._service.agent.actions)
+
     # Watching
 
     def _health(self, _: bytes, send: Send) -> None:
@@ -191,38 +223,6 @@ class App:
 
     def _openapi(self, _: bytes, send: Send) -> None:
         send(Reply(200, json.dumps(self._described).encode()))
-
-
-PATHS = (
-    Route("/choose", "Choose an action for a context", bodies.Choose, bodies.Chosen),
-    Route(
-        "/choose/batch",
-        "Choose for many contexts",
-        bodies.ChooseBatch,
-        bodies.ChosenBatch,
-        "What is wrong with one of them is in its place, and the others are decided.",
-    ),
-    Route(
-        "/probabilities",
-        "The probability of each action",
-        bodies.Choose,
-        bodies.Chances,
-        "Nothing is decided, and nothing waits for a reward.",
-    ),
-    Route("/learn", "Learn what an action paid", bodies.Learn, bodies.LearnReply),
-    Route(
-        "/learn/batch",
-        "Learn many rewards",
-        bodies.LearnBatch,
-        bodies.LearnReplyBatch,
-        "What is wrong with one of them is in its place, and the others are learned.",
-    ),
-    Route("/health", "Whether it runs, and what it has done; needs no token", None, bodies.Health, is_open=True),
-    Route("/metrics", "Counts for Prometheus", None, None),
-    Route("/docs", "This page", None, None, is_open=True, is_listed=False),
-    Route("/", "This page", None, None, is_open=True, is_listed=False),
-    Route("/openapi.json", "The description for programs", None, None, is_open=True, is_listed=False),
-)
 
 
 def _json(body: bodies.Body) -> Reply:

@@ -28,7 +28,7 @@ Context = Annotated[
 Features = Annotated[
     dict[str, Any] | list[Any], Field(description="of one action: by the table's names, or numbers where there is none")
 ]
-Actions = Annotated[
+Offered = Annotated[
     dict[Annotated[str, Field(max_length=1000)], Features],
     Field(description="the actions that may be taken, each with its features: they may be others each time"),
 ]
@@ -42,7 +42,7 @@ class Body(BaseModel):
 class Choose(Body):
     context: Context
     available: Annotated[list[Action] | None, Field(description="the actions that may be taken; all by default")] = None
-    actions: Actions | None = None
+    actions: Offered | None = None
 
 
 class ChooseBatch(Body):
@@ -94,6 +94,14 @@ class LearnReplyOne(LearnReply):
 class LearnReplyBatch(Body):
     learned: Annotated[int, Field(description="how many were")]
     rewards: list[LearnReplyOne]
+
+
+class OneAction(Body):
+    name: Annotated[Action, Field(description="of the action")]
+
+
+class Actions(Body):
+    actions: Annotated[list[Action], Field(description="those that the agent has")]
 
 
 class Health(Body):
@@ -180,6 +188,7 @@ WANTED = {  # by the name of a field; with [] what a list of that name holds
     "": "a JSON object",
     "context": "an object with a value for each column, or a list of values",
     "available": "a list of actions",
+    "name": "the name of an action or its number",
     "actions": "an object with the features of each action",
     "features": "an object with a value for each feature, or a list of numbers",
     "available[]": "the name of an action or its number",

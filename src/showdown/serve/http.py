@@ -33,6 +33,7 @@ class RequestLimits:
     body_bytes: int = 1 << 20  # of one request
     head_bytes: int = 1 << 16  # of the headers of one request
     batch: int = 1000  # decisions or rewards in one request
+    actions: int = 1000  # that there may be when one is added
     waiting: int = 256  # calls that wait for the agent
     connections: int = 500  # open at one time
     read_seconds: float = 10.0  # for the headers of a request, and again for its body

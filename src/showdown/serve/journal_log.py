@@ -14,7 +14,7 @@ import numpy as np
 
 from showdown.agent import journal_format, journal_records
 from showdown.agent.journal import segments
-from showdown.agent.records import Unfolded, unfolded
+from showdown.agent.records import Unfolded, rename, unfolded
 from showdown.basics.errors import UsageError
 from showdown.logged.log import Log
 from showdown.logged.read_log import FEWEST
@@ -73,6 +73,7 @@ def _collected(path: Path, header: journal_format.Header) -> tuple[list[Unfolded
     rewards: dict[str, float] = {}
     names, others = list(header.actions), 0
     for record in journal_records(path):
+        rename(names, record)
         made = unfolded(record, names, header.action_dim)
         if made is not None:
             decided[made.id] = made

@@ -64,11 +64,14 @@ def open_agent(
         ).refit_every:  # nothing else computes, and handing parts of a decision to threads takes long
             os.environ.setdefault("PJRT_NPROC", "1")
     use_compilation_cache()
-    if warm is not None and not save.exists():
+    is_known = warm is not None and save.exists()
+    if warm is not None and not is_known:
         with _found(file, save, new, {"history": options.get("history")}) as pupil:
             _learn_file(pupil, warm, {} if _is_saved(file) else recommended(file).data)
             pupil.save(save)
     agent = _found(file, save, new, {"background": background, **options})
+    if is_known:
+        agent.notes.append(f"{warm} is not read: the agent goes on from {save}")
     agent.warm(rows=rows, together_only=True)
     return agent
 

@@ -43,6 +43,8 @@ Warm = Annotated[Path | None, typer.Option(help="A table or a log that a new age
 Remember = Annotated[int, typer.Option(help="Decisions of a new agent that may wait for a reward.")]
 Seed = Annotated[int, typer.Option(help="The seed of a new agent.")]
 MaxBody = Annotated[int, typer.Option(help="The largest body of a request, in bytes.")]
+MaxActions = Annotated[int, typer.Option(help="The most actions that there may be when one is added.")]
+Room = Annotated[int, typer.Option(help="Actions that can be added to a new agent before it compiles again.")]
 MaxBatch = Annotated[int, typer.Option(help="The most decisions or rewards in one request.")]
 
 
@@ -61,10 +63,12 @@ def serve_command(
     rows: Rows = 0,
     window: LastRewards = 0,
     warm: Warm = None,
+    room: Room = 0,
     remember: Remember = 10_000,
     seed: Seed = 0,
     max_body: MaxBody = 1 << 20,
     max_batch: MaxBatch = 1000,
+    max_actions: MaxActions = 1000,
     load: Load = None,
 ) -> None:
     """Decide over HTTP and learn from the rewards.
@@ -87,12 +91,12 @@ def serve_command(
     with alone_with(kept) as is_alone, listening(host, port) as listener:
         options: dict[str, Any] = {"journal": journal, "archive_journal": archive_journal, "accept_loss": accept_loss}
         options |= {"background": background, "history": Window(window) if window else None}
-        if warm is not None and kept.exists():
-            console.warn(f"{warm} is not read: the agent goes on from {kept}")
-        agent = open_agent(file, kept, new={"remember": remember, "seed": seed}, rows=rows, warm=warm, **options)
+        new = {"remember": remember, "seed": seed, "room": room}
+        agent = open_agent(file, kept, new=new, rows=rows, warm=warm, **options)
         for note in agent.notes:
             console.warn(note)
-        limits, name = RequestLimits(body_bytes=max_body, batch=max_batch), policy_name(agent)
+        limits = RequestLimits(body_bytes=max_body, batch=max_batch, actions=max_actions)
+        name = policy_name(agent)
         service = Service(agent, name, kept, save_every=save_every, limits=limits, say=console.warn, is_alone=is_alone)
         console.data(f"{name} at {address_of(listener)} (described at /docs); it is saved to {kept}")
         if made_up:
