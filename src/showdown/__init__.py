@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from showdown.api.open import open as open
     from showdown.api.own import policy as policy
     from showdown.api.own import problem as problem
+    from showdown.api.recommend import recommend as recommend
     from showdown.api.results import Results as Results
     from showdown.api.run import run as run
+    from showdown.api.tune import tune as tune
     from showdown.basics.errors import ShowdownError as ShowdownError
     from showdown.basics.errors import ShowdownWarning as ShowdownWarning
     from showdown.basics.errors import UsageError as UsageError
     from showdown.logged.evaluate import evaluate as evaluate
-    from showdown.recommendation.recommend import recommend as recommend
 
 __version__ = "0.1.0"
 
@@ -44,8 +45,9 @@ _LATER = {  # name → the module that defines it, and its name there where that
     "open": "showdown.api.open",
     "policy": "showdown.api.own",
     "problem": "showdown.api.own",
-    "recommend": "showdown.recommendation.recommend",
+    "recommend": "showdown.api.recommend",
     "run": "showdown.api.run",
+    "tune": "showdown.api.tune",
 }
 
 

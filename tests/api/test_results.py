@@ -64,7 +64,7 @@ def test_a_part_of_the_results_is_results(results):
     assert part.select(policies=["LinGreedy"]).policies == ["LinGreedy"]
     with pytest.raises(sd.UsageError, match="no cell of the problem 'wheel'"):
         results.select(problems="wheel")
-    with pytest.raises(sd.UsageError, match="nothing would be left"):
+    with pytest.raises(sd.UsageError, match="no finished cell has horizon 7; there are 60"):
         results.select(horizon=7)
 
 

@@ -13,12 +13,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import showdown as package
+import showdown.recommendation as package
 from showdown.analysis.verdict import Rival, Verdict
 from showdown.analysis.worst_case import Failure, WorstCase
 from showdown.basics.errors import UsageError
 from showdown.bench.store import Store
 from showdown.policies import policies
+from showdown.problems import table
 from showdown.recommendation.answer import Cost, Recommendation
 from showdown.recommendation.board import BEHIND, FAILED, IN_FRONT, NO_ROOM, OUT_OF_TIME, Board, Standing
 from showdown.recommendation.budget import Forecast, TimeBudget, seconds_of
@@ -282,7 +283,7 @@ def test_a_method_that_compiles_too_long_is_named_and_the_budget_holds(file, tmp
 
 @pytest.fixture
 def halving(frame, tmp_path) -> SuccessiveHalving:
-    problem = package.problems.table(frame, label="kind")
+    problem = table(frame, label="kind")
     return SuccessiveHalving(
         Store(tmp_path), problem, "kinds", "accuracy", TimeBudget(60.0), lambda board, line: None, processes=2
     )

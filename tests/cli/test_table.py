@@ -174,7 +174,7 @@ def test_accuracy_is_shown_on_problems_with_labels(show, results):
         (["--metric", "reward", "--against", "paper"], "nothing was published under paper for the metric 'reward'"),
         (["--metric", "reward", "--expected"], "no meaning for --metric reward"),
         (["--metric", "cumulativ"], "time, not 'cumulativ'; did you mean 'cumulative'"),
-        (["--format", "html"], "--format is one of csv, json"),
+        (["--format", "xml"], "--format is one of csv, html"),
         (["--against", "papers"], "did you mean 'paper'"),
         (["--against", "paper", "--absolute"], "leave out --absolute"),
         (["--metric", "time", "--expected"], "no meaning"),

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from showdown.analysis.compare_trials import BETTER, NO_DIFFERENCE, WORSE
-from showdown.cli.commands.tune import _judged
+from showdown.api.tuning_lines import _judged
 from showdown.policies import policies
 from showdown.tuning.fresh_choice import ChosenOnProblem, TuningResult, _compared
 

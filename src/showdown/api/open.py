@@ -8,7 +8,7 @@ from pathlib import Path
 
 from showdown.api.cells import Cells
 from showdown.api.interchange import is_tidy_file, read_trials
-from showdown.api.play import opened_store
+from showdown.api.play import Say, opened_store
 from showdown.api.results import Results
 from showdown.basics.errors import ShowdownWarning, UsageError
 from showdown.bench.remote import is_url
@@ -19,18 +19,25 @@ def open(results: str | os.PathLike[str] = "results") -> Results:
     place = os.fspath(results)
     if not is_url(place) and is_tidy_file(Path(place)):
         return Results(read_trials(Path(place)))
-    if not is_url(place) and not Path(place).is_dir():
-        raise UsageError(f"there is no folder {place}; sd.run(…, out={place!r}) makes one")
-    store, _ = opened_store(place, _warn)
-    cells = Cells.of_store(store.directory)
-    for sentence in cells.store.warnings if cells.store is not None else ():
-        _warn(sentence)
+    if is_url(place):
+        return Results(cells_in(opened_store(place, _warn)[0].directory, _warn))
+    return Results(cells_in(Path(place), _warn))
+
+
+def cells_in(folder: Path, say: Say) -> Cells:
+    """The cells in a folder; raises UsageError where none is finished, and says which files could not be read."""
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder}; `showdown run --out {folder}` makes one")
+    cells = Cells.of_store(folder)
+    store, records = cells.part()
+    for sentence in store.warnings:
+        say(sentence)
     if cells.frame.empty:
-        failed = sum(not record.is_done for record in cells.records)
+        failed = sum(not record.is_done for record in records)
         counted = f" ({failed} did not finish)" if failed else ""
-        raise UsageError(f"{place} holds no finished cell{counted}; sd.run(…, out={place!r}) makes some")
-    return Results(cells)
+        raise UsageError(f"{folder} holds no finished cell{counted}; `showdown run --out {folder}` makes some")
+    return cells
 
 
 def _warn(sentence: str) -> None:
-    warnings.warn(sentence, ShowdownWarning, stacklevel=3)
+    warnings.warn(sentence, ShowdownWarning, stacklevel=4)

@@ -97,6 +97,11 @@ def _is_column(value: Any) -> bool:
     return hasattr(value, "__len__") and not hasattr(value, "columns") and getattr(value, "ndim", 1) == 1
 
 
+def own_table(value: Any, **options: Any) -> Table:
+    """The problem that data makes; options that are not said may be given as their defaults."""
+    return _table(value, {name: option for name, option in options.items() if not _is_default(name, option)})
+
+
 def _table(value: Any, options: Mapping[str, Any]) -> Table:
     if isinstance(value, tuple):  # contexts and labels, as scikit-learn has them
         contexts, label = value

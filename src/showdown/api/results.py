@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import pandas as pd
 
-from showdown.analysis.build_table import build_table
 from showdown.analysis.head_to_head import HeadToHead, head_to_head
 from showdown.analysis.judge import judge
 from showdown.analysis.ranks import RANK
@@ -20,6 +19,7 @@ from showdown.api.cells import Cells, tidy
 from showdown.api.names import chosen_names
 from showdown.api.plot import Plot
 from showdown.api.summary import with_intervals
+from showdown.api.tables import table_of
 from showdown.basics.errors import UsageError
 from showdown.metrics import MAIN, METRICS, metric_named
 from showdown.policies import policies as known_policies
@@ -27,6 +27,15 @@ from showdown.problems import problems as known_problems
 
 MOST_ROWS = 12  # policies that are printed
 WIDTH = 110  # of what is printed
+
+
+class Part(TypedDict, total=False):
+    """A part of results; see `Results.select`."""
+
+    problems: str | Iterable[str] | None
+    horizon: int | None
+    seed: int | None
+    trials: int | None
 
 
 class Results:
@@ -76,11 +85,12 @@ class Results:
             wanted["policy"] = self._names(policies, "policy")
         if problems is not None:
             wanted["problem"] = self._names(problems, "problem")
-        wanted |= {
-            name: [value]
-            for name, value in (("horizon", horizon), ("seed", seed), ("trials", trials))
-            if value is not None
-        }
+        for name, value in (("horizon", horizon), ("seed", seed), ("trials", trials)):
+            if value is not None:
+                there = sorted(self._cells.frame[name].unique())
+                if value not in there:
+                    raise UsageError(f"no finished cell has {name} {value}; there are {', '.join(map(str, there))}")
+                wanted[name] = [value]
 
         def keep(frame: pd.DataFrame) -> pd.Series:
             kept = pd.Series(True, index=frame.index)
@@ -129,13 +139,18 @@ class Results:
         cells = self._cells
         return judge(cells.chosen.frame, cells.details, metric or self.metric, expected=expected)
 
-    def compare(self, first: str, second: str, metric: str | None = None) -> HeadToHead:
-        """Two policies, problem by problem and over all of them, paired over trials; prints as sentences."""
+    def compare(self, first: str, second: str, metric: str | None = None, **part: Unpack[Part]) -> HeadToHead:
+        """Two policies, problem by problem and over all of them, paired over trials; prints as sentences.
+
+        `part` is as for `select`: problems, horizon, seed, trials.
+        """
         one, other = (self._names(name, "policy")[0] for name in (first, second))
         if one == other:
             raise UsageError(f"{one} cannot be compared with itself")
-        frame = self._cells.chosen.frame
-        return head_to_head(frame, self._cells.details, one, other, metric or self.metric)
+        cells = self.select(**part)._cells if part else self._cells
+        order = self.problems if part.get("problems") is None else self._names(part["problems"] or "", "problem")
+        frame = cells.chosen.frame.sort_values("problem", key=lambda column: column.map(order.index), kind="stable")
+        return head_to_head(frame, cells.details, one, other, metric or self.metric)
 
     @property
     def plot(self) -> Plot:
@@ -207,7 +222,7 @@ class Results:
     def _table(self, metric: str | None = None, **request: Any) -> Table:
         request = {"metric": self._metric(metric), **request}
         asked = TableRequest(**request, known_policies=known_policies.names(), known_problems=known_problems.names())
-        return build_table(self._cells.chosen, asked, self._cells.details)
+        return table_of(self._cells, asked)
 
     def _metric(self, metric: str | None) -> str:
         if metric is None:

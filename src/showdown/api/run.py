@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import atexit
-import shutil
-import tempfile
 import warnings
 from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -17,6 +13,7 @@ from showdown.api.own import policies_of, problems_of
 from showdown.api.play import chosen_engine, opened_store, play, warn_of_plan, warn_of_tables
 from showdown.api.progress import bar, no_bar
 from showdown.api.results import Results
+from showdown.api.session import session_folder
 from showdown.basics.errors import ShowdownError, ShowdownWarning, UsageError
 from showdown.bench.engine import CellResult, RunLimits, make_engine
 from showdown.bench.plan import Planned, plan, plan_values
@@ -142,11 +139,3 @@ def _cells_of(planned: list[Planned], results: list[CellResult], store: Store) -
 
 def _warn(sentence: str) -> None:
     warnings.warn(sentence, ShowdownWarning, stacklevel=4)
-
-
-@cache
-def session_folder() -> Path:
-    """A folder for results that nobody asked to keep: it goes when this process ends."""
-    folder = Path(tempfile.mkdtemp(prefix="showdown-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder

@@ -61,6 +61,11 @@ def name_of_file(path: str) -> str:
     return plain_name(PurePath(path).name.split(".")[0]) or "table"
 
 
+def plus_joined(names: str | Iterable[object]) -> str:
+    """Names of columns as one text, `a+b`, from a text that is one already, or from a list of them."""
+    return names if isinstance(names, str) else "+".join(map(str, names))
+
+
 SCREEN = 110  # letters of a line that an object prints
 MOST_LINES = 40
 

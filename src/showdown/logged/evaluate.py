@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from showdown.logged.estimators import (
 from showdown.logged.live_through import learn, replay_value
 from showdown.logged.log import Log
 from showdown.logged.own_model import predicted_by
-from showdown.logged.read_log import read_log
+from showdown.logged.read_log import LogOptions, read_log
 from showdown.logged.report import Evaluation, Row
 from showdown.logged.targets import Target, act_probabilities, default_names, targets_of
 from showdown.protocol.keys import named_key, role_key
@@ -39,13 +39,15 @@ def evaluate(
     seed: int = 0,
     draws: int = DRAWS,
     reward_model: Any = None,
-    **columns: Any,
+    **columns: Unpack[LogOptions],
 ) -> Evaluation:
     """The value of one policy or several on a log.
 
     `policy` is a name (a preset, `uniform`, `always ACTION`), a policy, an array of probabilities (rows, num_actions),
-    a function of contexts that gives one, or a list or mapping of these. `log` is a `Log`, or a file, a DataFrame or
-    arrays; `columns` then say what is what, as in `read_log`: action, reward, propensity, time, available, ignore.
+    a function of contexts that gives one, or a list or mapping of these; a text may name several: `uniform,RMS`. `log`
+    is a `Log`, or a file, a DataFrame or arrays; `columns` then say what is what, as in `read_log`: action, reward,
+    propensity, time, available, ignore and others.
+
     `reward_model` is a regressor of scikit-learn's kind (`fit`, `predict`) for the direct method and doubly robust,
     instead of a ridge regression per action; see `own_model.py`.
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 import pandas as pd
 
 from showdown.basics.errors import UsageError
+from showdown.basics.text import plus_joined
 from showdown.data.action_features import named_stems
 from showdown.data.bandit_table import as_bandit_table
 from showdown.data.choose_columns import find_column, find_columns, likely_columns
@@ -26,6 +28,24 @@ from showdown.logged.log import Log
 FEWEST = 10  # rows
 
 
+class LogOptions(TypedDict, total=False):
+    """What the columns of a log are; see `read_log`."""
+
+    action: str
+    reward: str
+    propensity: str
+    time: str
+    available: str | Sequence[str]
+    ignore: str | Sequence[str]
+    categorical: str | Sequence[str]
+    keep: str | Sequence[str]
+    items: Any
+    features: str | Sequence[str]
+    where: str
+    delimiter: DelimiterName
+    header: Header
+
+
 def read_log(
     data: Any,
     *,
@@ -33,12 +53,12 @@ def read_log(
     reward: str = "",
     propensity: str = "",
     time: str = "",
-    available: str = "",
-    ignore: str = "",
-    categorical: str = "",
-    keep: str = "",
+    available: str | Sequence[str] = "",
+    ignore: str | Sequence[str] = "",
+    categorical: str | Sequence[str] = "",
+    keep: str | Sequence[str] = "",
     items: Any = None,
-    features: str = "",
+    features: str | Sequence[str] = "",
     where: str = "",
     delimiter: DelimiterName = "auto",
     header: Header = "auto",
@@ -50,12 +70,13 @@ def read_log(
     for each action, such as `available_*`. Without `action` and `reward`, likely names are looked for.
 
     `items` is a table with features of each action, `features` names columns of the log that hold some of each action
-    (see `action_features.py`), and `where` leaves the rows out that are not so: `position=1`.
+    (see `action_features.py`), and `where` leaves the rows out that are not so: `position=1`. Several columns are `a+b`
+    or a list.
     """
     frame = read_table(data, delimiter, header).table if isinstance(data, str | os.PathLike) else as_frame(data)
     if where:
         frame = _matching(frame, where)
-    roles = _roles(frame, action, reward, propensity, time, available)
+    roles = _roles(frame, action, reward, propensity, time, plus_joined(available))
     if time:
         frame = frame.iloc[np.argsort(_times(frame[roles.time]), kind="stable")]
     logged = categories(frame[roles.action])[0] >= 0
@@ -63,8 +84,9 @@ def read_log(
         raise UsageError(f"no row of the log has an action in {roles.action!r}")
     if logged.sum() < FEWEST:
         raise UsageError(f"the log has {logged.sum()} decisions, and nothing can be said from fewer than {FEWEST}")
-    options = {"ignore": ignore, "categorical": categorical, "keep": keep}
-    of_actions = _Features(items, features)
+    named = {"ignore": ignore, "categorical": categorical, "keep": keep}
+    options = {name: plus_joined(columns) for name, columns in named.items()}
+    of_actions = _Features(items, plus_joined(features))
     return _assembled(frame[logged].reset_index(drop=True), roles, int((~logged).sum()), options, of_actions)
 
 

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from showdown.basics.errors import UsageError
+from showdown.config.registry import split_outside_brackets
 from showdown.logged.live_through import features_at
 from showdown.logged.log import Log
 from showdown.play.propensity import at_once
@@ -39,6 +40,8 @@ def targets_of(asked: Any, log: Log) -> list[Target]:
     """What is asked for: a name, a policy, probabilities or a function of contexts; a list or mapping of them."""
     if isinstance(asked, Mapping):
         return [_target(item, log, str(name)) for name, item in asked.items()]
+    if isinstance(asked, str) and asked.removeprefix(ALWAYS).strip() not in log.action_names:
+        asked = split_outside_brackets(asked)
     if isinstance(asked, list | tuple):
         return [_target(item, log) for item in asked]
     return [_target(asked, log)]

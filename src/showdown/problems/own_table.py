@@ -12,15 +12,15 @@ path nor the format of a file changes the numbers, and any change of content doe
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from showdown.basics.errors import MissingDataError, NoFileNamedError, UsageError
-from showdown.basics.text import name_of_file, plain_name
+from showdown.basics.text import name_of_file, plain_name, plus_joined
 from showdown.config import config, non_negative, param
 from showdown.data.delimited import DelimiterName, Header
 from showdown.problems.registry import problems
@@ -91,7 +91,7 @@ class Table(LabelledRows):
             for name in ("path", "reward_matrix")
             if getattr(self, name)
         }
-        return _filled(replace(self, **located), self.bandit_table())
+        return _filled(dataclasses.replace(self, **located), self.bandit_table())
 
     def check(self) -> None:
         super().check()
@@ -119,6 +119,11 @@ class Table(LabelledRows):
         if self.digest and found.digest != self.digest:
             raise UsageError(f"{self.path} no longer holds what it held when this problem was made from it")
         return found
+
+    def __reduce__(self) -> Any:
+        """For another process, which gets the content of a table in memory too."""
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return _received, (fields, None if self.path else _in_memory.get(self.digest))
 
     def load(self) -> LabelledTables:
         self.check()
@@ -158,10 +163,10 @@ def table(
 
     fields: dict[str, Any] = {
         "costs": "+".join(f"{name}:{cost}" for name, cost in costs.items()) if isinstance(costs, Mapping) else costs,
-        "ignore": _joined(ignore),
-        "categorical": _joined(categorical),
-        "keep": _joined(keep),
-        "features": _joined(features),
+        "ignore": plus_joined(ignore),
+        "categorical": plus_joined(categorical),
+        "keep": plus_joined(keep),
+        "features": plus_joined(features),
         "payoff": payoff,
         "horizon": horizon,
         "name": name,
@@ -172,13 +177,13 @@ def table(
         if not isinstance(reward_matrix, str | os.PathLike):
             raise UsageError("the reward matrix of a file must be a file too")
         fields |= {"path": str(data), "reward_matrix": str(reward_matrix), "delimiter": delimiter, "header": header}
-        return Table(**fields, label=str(label), rewards=_joined(rewards)).resolve()
+        return Table(**fields, label=str(label), rewards=plus_joined(_listed(rewards))).resolve()
     frame = as_frame(data)
     if not isinstance(label, str | int):
         frame, label = _with_columns(frame, "label", label)
     if not all(isinstance(item, str | int) for item in _listed(rewards)):
         frame, rewards = _with_columns(frame, "reward", rewards)
-    asked = Table(**fields, label=str(label), rewards=_joined(rewards))
+    asked = Table(**fields, label=str(label), rewards=plus_joined(_listed(rewards)))
     if isinstance(reward_matrix, str | os.PathLike):
         matrix = read_table(reward_matrix).table if str(reward_matrix) else None
     else:
@@ -188,9 +193,15 @@ def table(
     return _filled(asked, found)
 
 
+def _received(fields: dict[str, Any], held: BanditTable | None) -> Table:
+    if held is not None:
+        _in_memory[held.digest] = held
+    return Table(**fields)
+
+
 def _filled(asked: Table, found: BanditTable) -> Table:
     check_horizon(asked.horizon, found.rows)
-    return replace(asked, digest=found.digest, horizon=asked.horizon or found.rows)
+    return dataclasses.replace(asked, digest=found.digest, horizon=asked.horizon or found.rows)
 
 
 def _playable(frame: pd.DataFrame, **options: Any) -> BanditTable:
@@ -243,15 +254,11 @@ def _with_columns(frame: pd.DataFrame, name: str, values: Any) -> tuple[pd.DataF
     clash = set(added.columns) & set(frame.columns)
     if clash:
         raise UsageError(f"the table has a column {min(clash)!r} already; name it, or call it something else")
-    return frame.assign(**{column: added[column] for column in added.columns}), _joined(list(added.columns))
+    return frame.assign(**{column: added[column] for column in added.columns}), plus_joined(added.columns)
 
 
 def _listed(names: Any) -> list[Any]:
     return [names] if isinstance(names, str) or hasattr(names, "toarray") else list(names)  # or a sparse matrix
-
-
-def _joined(names: Any) -> str:
-    return "+".join(str(name) for name in _listed(names))
 
 
 problems.add("table", Table())

@@ -1,7 +1,7 @@
 """From a table to an answer: play a sensible set of methods on it, drop what is clearly behind, and say which to use.
 
-    import showdown
-    found = showdown.recommend("customers.csv", label="bought", budget="2m")
+    import showdown as sd
+    found = sd.recommend("customers.csv", label="bought", budget="2m")
     print(found.sentence)
 
 The command is `showdown recommend FILE --label COLUMN`. Everything is played through an ordinary store, so `showdown

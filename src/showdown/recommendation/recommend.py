@@ -1,9 +1,8 @@
-"""`showdown.recommend`: from a file or a frame to a method to use."""
+"""From a file or a frame to a method to use: what `sd.recommend` and `showdown recommend` call."""
 
 from __future__ import annotations
 
 import dataclasses
-import os
 import shlex
 import time
 from pathlib import Path
@@ -81,22 +80,21 @@ def recommend(
 ) -> Recommendation:
     """Play a sensible set of methods on a table and say which to use.
 
-    `data`, `label`, `rewards` and the other options are those of `showdown.problems.table`. `budget` is how long it may
-    take (`90s`, `2m`, `1h`); `policies` plays these instead of the usual set; `show` is called as things change.
-    `load` names files that register policies of your own, for other processes to load. The budget counts from `began`,
-    a time of `time.monotonic`, or from now. With `learn` the agent's file has learned from the table, after the budget.
+    `data`, `label`, `rewards` and the other options are those of `showdown.problems.table`, or `data` is such a table.
+    `budget` is how long it may take (`90s`, `2m`, `1h`); `policies` plays these instead of the usual set; `show` is
+    called as things change. `load` names files that register policies of your own, for other processes to load. The
+    budget counts from `began`, a time of `time.monotonic`, or from now. With `learn` the agent's file has learned from
+    the table, after the budget.
     """
+    problem = data if isinstance(data, Table) else table(data, label=label, rewards=rewards, **options)
     available = cores()
     limit = TimeBudget(seconds_of(budget), slowdown(available), time.monotonic() if began is None else began)
-    problem = table(data, label=label, rewards=rewards, **options)
-    is_file = isinstance(data, str | os.PathLike)
     name = problem.called
     spec = problem.spec(problem.load())
     names = candidates(policies, spec.context_dim, spec.action_dim > 0)
     folder = Path(out)
-    processes = available if is_file else 1  # other processes do not have a table that is in memory
     halving = SuccessiveHalving(
-        Store(folder), problem, name, _metric(problem), limit, show or _unseen, seed, rounds, processes, load
+        Store(folder), problem, name, _metric(problem), limit, show or _unseen, seed, rounds, available, load
     )
     halving.shorten(names)
     board = halving.play(names, REFERENCES)

@@ -109,7 +109,11 @@ def request_for(
 
 def playable(name: str, horizon: int | None = None) -> Problem:
     """A problem whose data is at hand, no longer than its rows."""
-    problem = problems.get(name)
+    return fitted(name, problems.get(name), horizon)
+
+
+def fitted(name: str, problem: Problem, horizon: int | None = None) -> Problem:
+    """The problem at that horizon, no longer than its rows; raises UsageError where its data is not at hand."""
     if horizon is not None:
         problem = problem.with_horizon(horizon)
     problem.check()

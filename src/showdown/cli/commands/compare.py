@@ -10,7 +10,6 @@ import typer
 from showdown.basics.errors import UsageError
 from showdown.cli import console
 from showdown.cli.completion import metric_names, policy_names, problem_names
-from showdown.cli.inputs import chosen
 from showdown.metrics import MAIN, METRICS
 
 if TYPE_CHECKING:
@@ -40,30 +39,11 @@ def compare_command(
     """
     if metric not in METRICS:
         raise UsageError(f"--metric is one of {', '.join(METRICS)}, not {metric!r}")
-    if not directory.is_dir():
-        raise UsageError(f"there is no folder {directory}; `showdown run --out {directory}` makes one")
+    from showdown.api.open import cells_in
+    from showdown.api.results import Results
 
-    from showdown.analysis.head_to_head import head_to_head
-    from showdown.analysis.play_details import play_details
-    from showdown.analysis.selection import in_order, select
-    from showdown.bench.store import Store
-    from showdown.problems import problems as known
-
-    store = Store(directory)
-    records = store.cells()
-    frame = store.frame(records)
-    for warning in store.warnings:
-        console.warn(warning)
-    if frame.empty:
-        raise UsageError(f"{directory} holds no finished cell; `showdown run --out {directory}` makes some")
-    names = [(chosen(name, "policy", frame["policy"]) or [""])[0] for name in (first, second)]
-    if names[0] == names[1]:
-        raise UsageError(f"{names[0]} cannot be compared with itself")
-    wanted = chosen(problems, "problem", frame["problem"])
-    rows = select(frame if wanted is None else frame[frame["problem"].isin(wanted)], horizon=horizon, seed=seed).frame
-    order = in_order(rows["problem"], wanted or known.names())  # as in tables
-    rows = rows.sort_values("problem", key=lambda column: column.map(order.index), kind="stable")
-    found = head_to_head(rows, play_details(store, records, rows["cell"]), names[0], names[1], metric)
+    results = Results(cells_in(directory, console.warn))
+    found = results.compare(first, second, metric, problems=problems, horizon=horizon, seed=seed)
     if as_json:
         console.data_json(found.to_json())
     else:

@@ -80,8 +80,7 @@ def recommend_command(
     began = time.monotonic()  # importing JAX is part of what a person waits for
     load_files(load)
 
-    from showdown.config.registry import split_outside_brackets
-    from showdown.recommendation import recommend
+    from showdown.api.recommend import recommend
     from showdown.report.formats.text import wrapped
 
     with leaderboard() as show:
@@ -96,17 +95,17 @@ def recommend_command(
             keep=keep,
             features=features,
             payoff=payoff,
-            delimiter=delimiter,
-            header=header,
+            delimiter=delimiter,  # type: ignore[arg-type]
+            header=header,  # type: ignore[arg-type]
             budget=budget,
-            policies=split_outside_brackets(policies) if policies else None,
+            policies=policies or None,
             seed=seed,
             out=out,
             show=show,
             load=tuple(load or ()),
             began=began,
             learn=learn,
-        )
+        ).answer
     if as_json:
         console.data_json(found.to_json())
     else:

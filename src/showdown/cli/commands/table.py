@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,11 +17,8 @@ from showdown.metrics import MAIN, METRICS
 from showdown.report.formats import FORMATS
 
 if TYPE_CHECKING:  # pandas is loaded only when a table is made
-    import pandas as pd
-
-    from showdown.analysis.play_details import DetailsByCell
     from showdown.analysis.table import Table, TableRequest
-    from showdown.bench.record import Record
+    from showdown.api.cells import Cells
 
 SOURCES = ("paper", "paper-linear", "short-track", "later-wheels", "zero-one")
 PAPER_TABLES = (
@@ -94,10 +91,12 @@ def table_command(
         )
 
     from showdown.analysis.table import TableRequest
+    from showdown.api.open import cells_in
+    from showdown.api.tables import table_of
     from showdown.policies import policies as known_policies
     from showdown.problems import problems as known_problems
 
-    store = _read(directory)
+    store = cells_in(directory, console.warn)
     request = TableRequest(
         metric=metric or MAIN,
         absolute=absolute,
@@ -114,7 +113,7 @@ def table_command(
     if aggregate:
         console.data(_aggregated(store, request, filters, output))
     else:
-        _print(_table(store, request, paper, filters), output)
+        _print(table_of(store, request, filters, paper), output)
 
 
 def _check_against(against: str | None, paper: str | None, absolute: bool) -> None:
@@ -143,47 +142,7 @@ def _check_aggregate(given: dict[str, Any]) -> None:
         raise UsageError(f"--aggregate has a table of its own: leave out {option}")
 
 
-class _Read(NamedTuple):
-    records: list[Record]
-    frame: pd.DataFrame  # one row per (cell, trial)
-    details: DetailsByCell
-
-
-def _read(directory: Path) -> _Read:
-    if not directory.is_dir():
-        raise UsageError(f"there is no folder {directory}; `showdown run --out {directory}` makes one")
-
-    from showdown.analysis.play_details import play_details
-    from showdown.bench.store import Store
-
-    store = Store(directory)
-    records = store.cells()
-    frame = store.frame(records)
-    for warning in store.warnings:
-        console.warn(warning)
-    if frame.empty:
-        failed = sum(not record.is_done for record in records)
-        counted = f" ({failed} did not finish)" if failed else ""
-        raise UsageError(f"{directory} holds no finished cell{counted}; `showdown run --out {directory}` makes some")
-    return _Read(records, frame, play_details(store, records, frame["cell"]))
-
-
-def _table(store: _Read, request: TableRequest, paper: str | None, filters: dict[str, int | None]) -> Table:
-    from showdown.analysis.build_table import build_table
-    from showdown.analysis.selection import select
-    from showdown.analysis.table import in_layout, in_table
-
-    records, selection = store.records, select(store.frame, **filters)
-    if paper is not None:
-        selection, request = in_layout(paper, selection, request)
-        records = [record for record in records if in_table(paper, record.policy)]
-    table = build_table(selection, request, store.details)
-    asked = {"policy": request.policies, "problem": request.problems}
-    table.not_shown.extend(_unfinished(records, asked, filters))
-    return table
-
-
-def _aggregated(store: _Read, request: TableRequest, filters: dict[str, int | None], output: str) -> str:
+def _aggregated(store: Cells, request: TableRequest, filters: dict[str, int | None], output: str) -> str:
     from showdown.analysis.aggregates import aggregates
     from showdown.analysis.selection import select
     from showdown.report.aggregates import write
@@ -207,20 +166,6 @@ def _print(table: Table, output: str) -> None:
     if getattr(form, "NOTES_APART", False):
         for line in footer(table):
             console.warn(line)
-
-
-def _unfinished(
-    records: list[Record], asked: dict[str, list[str] | None], filters: dict[str, int | None]
-) -> list[dict[str, Any]]:
-    """Cells that were asked for and did not finish."""
-    from showdown.report.grid import unfinished
-
-    return [
-        cell
-        for cell in unfinished(records)
-        if all(names is None or cell[name] in names for name, names in asked.items())
-        and all(value is None or cell[name] == value for name, value in filters.items())
-    ]
 
 
 def _check_choice(option: str, value: str, choices: Collection[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -31,9 +30,7 @@ from showdown.cli.tuning_options import (
 )
 
 if TYPE_CHECKING:
-    from showdown.tuning.fresh_choice import TuningResult
-    from showdown.tuning.history import TuningHistory
-    from showdown.tuning.request import TuningRequest
+    from showdown.api.tune import Tuned
 
 
 def register(app: typer.Typer) -> None:
@@ -72,6 +69,7 @@ def tune_command(
 
     The best is compared with the default on fresh episodes.
     """
+    from showdown.api.tune import Tuned
     from showdown.bench.store import Store
     from showdown.config.registry import split_outside_brackets
     from showdown.tuning.request import request_for
@@ -96,56 +94,16 @@ def tune_command(
     )
     player = chosen_player(engine, processes, address, load)
     with clean_stop(f"all that was played is kept in {out}"), console.progress(1.0, "starting") as advance:
-        history, result = tune(request, Store(out), advance, player)
-    _print(request, history, result, out, as_json)
+        tuned = Tuned(*tune(request, Store(out), advance, player), out)
+    _print(tuned, as_json)
 
 
-def _print(request: TuningRequest, history: TuningHistory, result: TuningResult, out: Path, as_json: bool) -> None:
-    from showdown.tuning.history import proposals_file
+def _print(tuned: Tuned, as_json: bool) -> None:
+    from showdown.api.tuning_lines import lines_of
 
-    preset, called = proposals_file(out, request).with_suffix(".toml"), request.preset
+    history, result = tuned.history, tuned.result
     if as_json:
-        found = {"preset": str(preset), "name": called, "candidates": len(history.entries)}
-        console.data_json({"out": str(out), **found, "verdict": result.verdict, **asdict(result)})
+        found = {"preset": str(tuned.preset), "name": history.request.preset, "candidates": len(history.entries)}
+        console.data_json({"out": str(tuned.folder), **found, "verdict": result.verdict, **asdict(result)})
         return
-    for line in _said(request, history, result, preset, called):
-        console.data(line)
-
-
-def _said(request: TuningRequest, history: TuningHistory, result: TuningResult, preset: Path, called: str) -> list[str]:
-    from showdown.tuning.space import at_an_end
-
-    count = len(history.entries)
-    played = ", ".join(f"{name} ({problem.horizon:,} steps)" for name, problem in request.problems.items())
-    lines = [f"{count} candidates of {request.space.name} on {played}"]
-    if result.is_default:
-        lines.append(f"none beat {request.space.name} on fresh episodes: it stays as it is")
-    else:
-        lines.append(f"best on fresh episodes: {result.spelled}")
-    ends = [] if result.is_default else at_an_end(request.space, result.candidate)
-    if ends:
-        lines.append(f"at an end of its search range, beyond which better values may lie: {', '.join(ends)}")
-    for row in result.problems:
-        numbers = f"{row.chosen:.5g}, default {row.default:.5g}"
-        between = f"difference {row.difference:+.4g}, 95 % interval {row.low:+.4g} to {row.high:+.4g}"
-        wins = f"better in {row.wins} of {row.trials} trials"
-        lines.append(f"{request.objective} on {row.problem}: {numbers}; {between}; {wins}")
-    if not result.is_default:
-        lines.append(_judged(request, result))
-    name = shlex.quote(f"{called},{request.space.name}")
-    lines.append(f"to play it: showdown run quick --load {shlex.quote(str(preset))} --policies {name}")
-    return [*lines, f"history: {preset.with_suffix('.csv')}"]
-
-
-def _judged(request: TuningRequest, result: TuningResult) -> str:
-    """Whether the chosen candidate is better than the default on episodes that nothing was chosen by."""
-    from showdown.analysis.compare_trials import BETTER, WORSE
-
-    better, worse = ([row.problem for row in result.problems if row.verdict == said] for said in (BETTER, WORSE))
-    default = request.space.name
-    if better:
-        return f"better than {default} on {', '.join(better)}" + (f", worse on {', '.join(worse)}" if worse else "")
-    if worse:
-        where = f"worse than {default} on {', '.join(worse)} and clearly better nowhere"
-        return f"{where}: keep {default}, or use more trials"
-    return f"it cannot be told from {default}: keep that, or use more trials"
+    console.data("\n".join(lines_of(history, result, tuned.preset)))
