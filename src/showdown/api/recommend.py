@@ -29,6 +29,8 @@ from showdown.recommendation.successive_halving import ROUNDS
 class Recommended(Results):
     """The answer of `sd.recommend`: results of the methods that were tried, and which of them to use."""
 
+    _opens_with_answer = True
+
     def __init__(self, cells: Cells, answer: Recommendation, problem: Table) -> None:
         super().__init__(cells)
         self.answer = answer  # everything that the command line prints, as fields

@@ -16,9 +16,12 @@ def check_page(path: Path) -> None:
 
 
 def write_page(
-    store: Store, path: Path, *, title: str = "", docs: str = "", load: tuple[Path, ...] = ()
+    store: Store, path: Path, *, title: str = "", docs: str = "", load: tuple[Path, ...] = (), whole: bool = True
 ) -> tuple[Path, list[str]]:
-    """Write the page of a store; returns its path, and sentences on what could not be read."""
+    """Write the page of a store; returns its path, and sentences on what could not be read.
+
+    Unless `whole`, it is about some cells, and not about the folder's tunings and its recommendation.
+    """
     check_page(path)
     from showdown.report.page.collect import collect
     from showdown.report.page.render import render, write
@@ -27,6 +30,6 @@ def write_page(
     words += ["--title", title] if title else []
     words += ["--docs", docs] if docs else []
     words += [word for file in load for word in ("--load", str(file))]
-    page = collect(store.directory, command=shlex.join(words), title=title, docs=docs, store=store)
+    page = collect(store.directory, command=shlex.join(words), title=title, docs=docs, store=store, whole=whole)
     write(render(page), path)
     return path, list(page["warnings"])

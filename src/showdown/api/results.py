@@ -13,13 +13,13 @@ from showdown.analysis.judge import judge
 from showdown.analysis.ranks import RANK
 from showdown.analysis.selection import in_order
 from showdown.analysis.summary import cells_with_metric
-from showdown.analysis.table import Table, TableRequest
+from showdown.analysis.table import Table
 from showdown.analysis.verdict import Verdict
 from showdown.api.cells import Cells, tidy
 from showdown.api.names import chosen_names
 from showdown.api.plot import Plot
 from showdown.api.summary import with_intervals
-from showdown.api.tables import table_of
+from showdown.api.tables import request_for, table_of
 from showdown.basics.errors import UsageError
 from showdown.metrics import MAIN, METRICS, metric_named
 from showdown.policies import policies as known_policies
@@ -44,6 +44,8 @@ class Results:
     Where a store holds several horizons, seeds or numbers of trials of the same problem, everything but `trials()`
     looks at one cell per policy and problem, as `showdown table` does: the longest horizon, of that the lowest seed.
     """
+
+    _opens_with_answer = False  # whether a page of them shows the recommendation that their folder holds
 
     def __init__(self, cells: Cells) -> None:
         self._cells = cells
@@ -164,7 +166,7 @@ class Results:
         from showdown.api.report import write_page
 
         store, _ = self._cells.part()
-        return write_page(store, Path(path), title=title)[0]
+        return write_page(store, Path(path), title=title, whole=store.keys is None or self._opens_with_answer)[0]
 
     def save(self, folder: str | Path) -> Results:
         """Keep the cells in a folder, for `sd.open` and for every command; returns the results as kept there."""
@@ -221,8 +223,7 @@ class Results:
 
     def _table(self, metric: str | None = None, **request: Any) -> Table:
         request = {"metric": self._metric(metric), **request}
-        asked = TableRequest(**request, known_policies=known_policies.names(), known_problems=known_problems.names())
-        return table_of(self._cells, asked)
+        return table_of(self._cells, request_for(**request))
 
     def _metric(self, metric: str | None) -> str:
         if metric is None:

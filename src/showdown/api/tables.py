@@ -10,7 +10,14 @@ from showdown.analysis.selection import select
 from showdown.analysis.table import Table, TableRequest, in_layout, in_table
 from showdown.api.cells import Cells
 from showdown.bench.record import Record
+from showdown.policies import policies
+from showdown.problems import problems
 from showdown.report.grid import unfinished
+
+
+def request_for(**asked: Any) -> TableRequest:
+    """What a table is to show, with the order in which policies and problems are listed."""
+    return TableRequest(**asked, known_policies=policies.names(), known_problems=problems.names())
 
 
 def table_of(

@@ -90,14 +90,11 @@ def table_command(
             {"--paper": paper, "--against": against, "--absolute": absolute, "--rank": rank, "--sort": sort}
         )
 
-    from showdown.analysis.table import TableRequest
     from showdown.api.open import cells_in
-    from showdown.api.tables import table_of
-    from showdown.policies import policies as known_policies
-    from showdown.problems import problems as known_problems
+    from showdown.api.tables import request_for, table_of
 
     store = cells_in(directory, console.warn)
-    request = TableRequest(
+    request = request_for(
         metric=metric or MAIN,
         absolute=absolute,
         expected=expected,
@@ -106,8 +103,6 @@ def table_command(
         sort=sort,
         policies=chosen(policies, "policy", [record.policy for record in store.records]),
         problems=chosen(problems, "problem", [record.problem for record in store.records]),
-        known_policies=known_policies.names(),
-        known_problems=known_problems.names(),
     )
     filters = {"horizon": horizon, "seed": seed, "trials": trials}
     if aggregate:

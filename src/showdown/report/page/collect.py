@@ -25,9 +25,11 @@ _LONGEST_REASON = 1000  # letters of a failure's reason
 
 
 def collect(
-    directory: Any, *, command: str, title: str = "", docs: str = "", store: Store | None = None
+    directory: Any, *, command: str, title: str = "", docs: str = "", store: Store | None = None, whole: bool = True
 ) -> dict[str, Any]:
     """All that the page shows of the store in `directory`, or of `store`, a part of it.
+
+    Unless `whole`, that is neither tunings nor a recommendation that the folder holds.
 
     `command` is what made the page, `docs` where the documentation is (an address to which the names of its pages are
     appended).
@@ -38,7 +40,7 @@ def collect(
     texts = frame.select_dtypes(exclude=["number", "bool"]).columns
     frame = frame.astype(dict.fromkeys(texts, object))  # plain objects, on which look-ups are many times faster
     warnings = list(store.warnings)
-    tunings = tunings_of(directory, warnings, is_store=bool(records))
+    tunings = tunings_of(directory, warnings, is_store=bool(records)) if whole else []
     if not records and not tunings:
         raise UsageError(f"{directory} holds no cell to report; `showdown run --out {directory}` makes some")
     by_cell = {record.cell: record for record in records}
@@ -76,7 +78,7 @@ def collect(
         "verdicts": found.verdicts,
         "overviews": found.overviews,
         "aggregates": found.aggregates,
-        "answer": read_answer(directory, warnings),
+        "answer": read_answer(directory, warnings) if whole else None,
         "no_times": found.no_times,
         "tunings": tunings,
         "warnings": warnings,
