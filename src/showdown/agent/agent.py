@@ -28,6 +28,7 @@ from showdown.agent.belief_health import Watch
 from showdown.agent.codec import Codec
 from showdown.agent.decider import Decider
 from showdown.agent.decision import DRAWS, Decision, Pending, Probabilities
+from showdown.agent.in_python import PlainDecider, PlainLearner
 from showdown.agent.journal import Journal
 from showdown.agent.journal_keeper import JournalKeeper
 from showdown.agent.learner import Learner
@@ -82,8 +83,9 @@ class Agent(Learning):
         self._codec = Codec(spec, encoder, Roster(list(names)), has_slots=slotted)
         self._lock, self._saving = RLock(), RLock()
         self._key = named_key(seed, "agent", "policy") if key is None else key
-        self._learner = Learner(policy, spec, self._key, history, self._lock, background=background)
-        self._decider = Decider(policy, spec, self._key, self._learner, has_slots=slotted)
+        learner, decider = (PlainLearner, PlainDecider) if policy.in_python else (Learner, Decider)
+        self._learner: Learner = learner(policy, spec, self._key, history, self._lock, background=background)
+        self._decider: Decider = decider(policy, spec, self._key, self._learner, has_slots=slotted)
         self._pending = Pending(remember)
         self._watch = Watch()
         self._keeper = JournalKeeper()

@@ -189,7 +189,7 @@ def _kept(service: SavedCounts, bound: Bound, arrays: dict[str, np.ndarray]) -> 
 
 def _check_seen(service: SavedCounts, policy: Policy, observations: int) -> None:
     """Refuse a history that was not given every observation; older versions kept one that is never read."""
-    right = [observations if takes_bound(policy) else 0, observations if policy.refit_every else 0]
+    right = [observations if takes_bound(policy) else 0, observations if policy.refit_every or policy.in_python else 0]
     if service.seen not in right or (service.seen and service.forgotten_rows > service.seen):
         raise UsageError(f"its history was given {service.seen} rows, and {observations} were observed")
 

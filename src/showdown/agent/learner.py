@@ -69,7 +69,7 @@ class Learner:
                 f"{type(core(policy)).__name__} never learns from its history again, so history={bound} would change "
                 "nothing; LinDiscounted and LinWindow forget"
             )
-        self.history = ReplayBuffer(spec.input_dim, bound, seed, keeps=takes_bound(policy))
+        self.history = ReplayBuffer(spec.input_dim, bound, seed, keeps=takes_bound(policy) or policy.in_python)
         self._fitted_rows = 0  # of the history, at the last refit that was not refused
         self._ready: set[int] = set()  # capacities that the refit is compiled for; empty until `warm`
         self.background = Background(self._fit, self._catch_up, self._swap, lock)

@@ -38,6 +38,19 @@ class Handed:
         self.value, self.code = pickle.loads(state[0]), state[1]
 
 
+_handed_in: dict[str, Handed] = {}
+
+
+def known(code: str, given: Any) -> Any:
+    """What was handed in, kept; where nothing was, what was handed in before under the same fingerprint."""
+    if not code:
+        return given
+    if isinstance(given, Handed):
+        _handed_in.setdefault(code, given)
+        return given
+    return _handed_in.get(code)
+
+
 def pickled(value: Any) -> bytes:
     """The object as bytes that `pickle.loads` reads in another process; one sentence where that cannot be."""
     by_name = not _is_notebook()

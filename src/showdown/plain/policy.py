@@ -72,4 +72,4 @@ def _is_model(value: Any) -> bool:
 
 
 def _is_rule(value: Any) -> bool:
-    return inspect.isroutine(value) and needed(value) == 1
+    return inspect.isroutine(value) and needed(value, besides=("available", "features")) == 1

@@ -18,11 +18,12 @@ def taken(function: Callable[..., Any], names: Iterable[str]) -> tuple[str, ...]
     return tuple(name for name in names if everything or name in known)
 
 
-def needed(function: Callable[..., Any]) -> int:
-    """How many arguments it must be given."""
+def needed(function: Callable[..., Any], *, besides: tuple[str, ...] = ()) -> int:
+    """How many arguments it must be given, besides some that are known by their names."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return 0
     many = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
-    return sum(each.default is inspect.Parameter.empty and each.kind not in many for each in parameters)
+    must = [each.name for each in parameters if each.default is inspect.Parameter.empty and each.kind not in many]
+    return sum(name not in besides for name in must)

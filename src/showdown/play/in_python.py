@@ -143,7 +143,7 @@ class Game:
             law = self.player.probabilities(context, **seen)
             if law is None:
                 raise UsageError(f"{self.name} does not say how probable its decisions are: give it `probabilities`")
-            law = _law(self.name, law, self.spec.num_actions)
+            law = stated_law(self.name, law, self.spec.num_actions)
         action = self.player.choose(context, **seen)
         if not 0 <= action < self.spec.num_actions:
             raise _out_of_range(self.name, action, self.spec.num_actions)
@@ -158,7 +158,7 @@ class Game:
         return order[known[number - 1] if number else 0 : known[number]]
 
 
-def _law(name: str, law: Any, num_actions: int) -> np.ndarray:
+def stated_law(name: str, law: Any, num_actions: int) -> np.ndarray:
     """What a policy says are its probabilities, checked."""
     found = np.asarray(law, float)
     if found.shape != (num_actions,) or not (found >= 0).all() or abs(found.sum() - 1) > 1e-4:

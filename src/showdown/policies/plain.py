@@ -13,7 +13,7 @@ import numpy as np
 
 from showdown.basics.errors import UsageError
 from showdown.config import config, param, required
-from showdown.config.handed import Handed
+from showdown.config.handed import Handed, known
 from showdown.protocol.in_python import Player, PlaysTrials
 from showdown.protocol.policy import Policy, State
 from showdown.protocol.problem import ProblemSpec
@@ -34,6 +34,9 @@ class PlainPolicy(Policy):
     settings: str = param("", "how it is set")
     code: str = param("", "the fingerprint of its code and of what it holds")
     handed: Any = param(None, "the object itself", written=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "handed", known(self.code, self.handed))
 
     def check(self) -> None:
         super().check()
@@ -63,12 +66,9 @@ class PlainPolicy(Policy):
         return self.plays.begin(spec, rng)
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> State:
-        self._refuse()
+        return ()  # what it learns is in the object
 
-    def act(self, key: jax.Array, state: State, situation: Situation) -> jax.Array:
-        self._refuse()
-
-    def _refuse(self) -> NoReturn:
+    def act(self, key: jax.Array, state: State, situation: Situation) -> NoReturn:
         raise UsageError(f"{self.name} is plain Python and cannot be part of a compiled program")
 
     def work(self, spec: ProblemSpec, horizon: int) -> Work:

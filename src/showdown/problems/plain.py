@@ -16,7 +16,7 @@ import numpy as np
 
 from showdown.basics.errors import UsageError
 from showdown.config import at_least, config, param, required
-from showdown.config.handed import Handed
+from showdown.config.handed import Handed, known
 from showdown.protocol.in_python import Drawn, generator
 from showdown.protocol.problem import Problem, ProblemSpec, Round, Tables
 
@@ -64,6 +64,9 @@ class PlainProblem(Problem):
     rows: int | None = param(None, "the most steps that a trial can have; none: no limit", identity=False)
     horizon: int = param(1000, "steps of one trial", at_least(1))
     handed: Any = param(None, "the object itself", written=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "handed", known(self.code, self.handed))
 
     def check(self) -> None:
         super().check()
