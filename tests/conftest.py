@@ -15,6 +15,10 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("JAX_NUMPY_DTYPE_PROMOTION", "strict")
 os.environ.setdefault("SHOWDOWN_CACHE", tempfile.mkdtemp(prefix="showdown-tests-"))
 
+# Compiling is most of the time of these tests. Without LLVM's passes and XLA's newer way of writing kernels it takes
+# half as long; results differ in their last bits. `compiled_as_for_users` takes that back for a test.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false")
+
 # `nohup make test &` starts us with Ctrl-C ignored, and whatever a test starts would inherit that
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -36,6 +40,7 @@ from showdown.testing import play, scripted
 
 MOST_MAPS = 25_000  # of the 65,530 memory areas that Linux lets a process have; every compiled program takes a few
 CHECK_EVERY = 25  # tests
+AS_FOR_USERS = {"xla_backend_optimization_level": 3, "xla_cpu_use_fusion_emitters": True}
 _finished = 0
 
 typer.main.get_command = cache(typer.main.get_command)  # 0.04 s at each of the hundreds of calls of the command
@@ -197,7 +202,9 @@ def write_tuning():
 
 
 @pytest.fixture
-def compiled_quickly(monkeypatch):
-    """Without the passes of LLVM, which take most of the time of these tests. Whether a policy learns or diverges does
-    not hang on the last bit; what does is tested on programs as users have them."""
-    monkeypatch.setattr(compile_once, "_options", lambda: {"xla_backend_optimization_level": 0})
+def compiled_as_for_users(monkeypatch):
+    """With all passes of the compiler: for what hangs on the last bit, and where play takes longer than compiling."""
+    monkeypatch.setattr(compile_once, "_options", lambda: AS_FOR_USERS)
+    compile_once.forget_all()
+    yield
+    compile_once.forget_all()

@@ -14,8 +14,6 @@ from showdown.policies import policies
 from showdown.policies.neural_linear import COLLAPSED
 from showdown.testing import play, scripted
 
-pytestmark = pytest.mark.usefixtures("compiled_quickly")
-
 
 @pytest.mark.parametrize("kind", ["zero", "constant and large", "collinear"])
 @pytest.mark.parametrize("name", ["LinFullPost", "LinGreedy", "NeuralLinear"])

@@ -29,7 +29,6 @@ def test_policy_keeps(policy):
             promise.check(policy)
 
 
-@pytest.mark.usefixtures("compiled_quickly")
 @pytest.mark.parametrize("promise", PLAYED, ids=lambda promise: promise.sentence)
 def test_policy_keeps_in_play(promise, played_policy):
     promise.check(played_policy)
@@ -41,7 +40,6 @@ def resized(policy, wanted):
     return override(policy, {name: value for name, value in wanted.items() if fields.get(name, ()) != ()})
 
 
-@pytest.mark.usefixtures("compiled_quickly")
 def test_another_seed_plays_other_actions(played_policy):
     policy, problem = played_policy, scripted(*random_script())
     one, other = (play(policy, problem, seed=seed).actions for seed in (1, 2))
@@ -106,7 +104,6 @@ def on_one_worker(names: list[str]) -> list:
     return [pytest.param(name, marks=pytest.mark.xdist_group(first[structures[name]])) for name in names]
 
 
-@pytest.mark.usefixtures("compiled_quickly")
 @pytest.mark.parametrize("name", on_one_worker(learners()))
 def test_learners_beat_uniform_on_a_toy(name, script):
     outcome = simulate(resized(policies.get(name), {**TRAINED, **FASTER.get(name, {})}), script(*toy()), trials=5)
@@ -122,7 +119,6 @@ def networks_with_a_step_size() -> list[str]:
     return [name for name in networks if "step_cap" not in fields[name] or fields[name]["hidden_layers"] != ()]
 
 
-@pytest.mark.usefixtures("compiled_quickly")
 @pytest.mark.parametrize("name", on_one_worker(networks_with_a_step_size()))
 def test_hopeless_steps_end_as_a_diverged_cell(name, script, tmp_path):
     policy = resized(policies.get(name), {**TRAINED, "learning_rate": 1e6, "step_cap": 1e6})

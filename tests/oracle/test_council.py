@@ -24,8 +24,6 @@ from showdown.policies.wrappers import Duel, WarmUp
 from showdown.protocol.keys import role_key
 from showdown.protocol.problem import Problem, ProblemSpec, Round
 
-pytestmark = pytest.mark.usefixtures("compiled_quickly")  # nothing here hangs on the last bit
-
 
 class Contexts(NamedTuple):
     all: jax.Array  # (horizon, 2)
@@ -66,7 +64,7 @@ def same_keys(monkeypatch):
     monkeypatch.setattr("showdown.play.prepared.problem_identity", lambda problem: "units")
 
 
-@pytest.mark.usefixtures("same_keys", "compiled_quickly")
+@pytest.mark.usefixtures("same_keys")
 def test_no_unit_changes_an_action_and_it_learns_what_its_linear_member_cannot():
     policy = WarmUp(inner=small())
     plain = simulate(policy, Units(), trials=1, seed=0)

@@ -24,8 +24,6 @@ POLICIES = (
     WarmUp(inner=SparseGaussianProcess(num_inducing=12, batch_size=24, **SIZES)),
 )
 
-pytestmark = pytest.mark.usefixtures("compiled_quickly")  # nothing here hangs on the last bit of float64
-
 
 @pytest.fixture(params=POLICIES, ids=lambda policy: type(policy.inner).__name__)
 def policy(request) -> Policy:

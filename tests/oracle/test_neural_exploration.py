@@ -17,8 +17,6 @@ from showdown.posteriors import gradient_noise, network
 from showdown.protocol.problem import ProblemSpec
 from showdown.protocol.situation import Situation
 
-pytestmark = pytest.mark.usefixtures("compiled_quickly")  # nothing here hangs on the last bit
-
 SPEC = ProblemSpec(2, 2)
 
 

@@ -12,8 +12,6 @@ from showdown.posteriors import cholesky, moments, network
 from showdown.protocol.problem import ProblemSpec
 from showdown.protocol.situation import Situation
 
-pytestmark = pytest.mark.usefixtures("compiled_quickly")  # nothing here hangs on the last bit
-
 DIM, WIDTH, ACTIONS = 4, 7, 3
 SPEC = ProblemSpec(DIM, ACTIONS)
 

@@ -28,8 +28,6 @@ from showdown.protocol.policy import Policy
 from showdown.recommendation.answer import write_agent_file
 from showdown.tricks.threads import short_turns
 
-pytestmark = pytest.mark.usefixtures("compiled_quickly")  # nothing here hangs on the last bit
-
 DOCS = Path(__file__).parents[2] / "docs"
 DIM, ACTIONS = 2, 3
 LINEAR = policies.get("LinFullPost")

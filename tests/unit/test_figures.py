@@ -46,7 +46,6 @@ def test_diagonal_is_far_worse_and_precision_diagonal_as_good_at_thirty_dimensio
     assert len(list((tmp_path / "figures" / "cells").glob("*.parquet"))) == 3
 
 
-@pytest.mark.usefixtures("compiled_quickly")
 def test_more_training_helps_bbb_and_the_exact_solution_stays_ahead(tmp_path):
     chosen = {label: bbb_linear.lineup(full=False)[label] for label in ("PrecisionDiag", "BBB-1", "BBB-50")}
     settings = Settings(directory=tmp_path)

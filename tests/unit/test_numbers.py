@@ -21,6 +21,7 @@ same_numbers = importlib.util.module_from_spec(description)
 description.loader.exec_module(same_numbers)
 
 
+@pytest.mark.usefixtures("compiled_as_for_users")
 @pytest.mark.parametrize("name", GOLDEN["numbers"])
 def test_numbers_are_those_recorded(name):
     problem = same_numbers.GOLDEN_PROBLEM

@@ -22,8 +22,6 @@ from showdown.problems import problems
 from showdown.protocol.policy import Policy
 from showdown.protocol.problem import Problem, ProblemSpec, Round
 
-pytestmark = pytest.mark.usefixtures("compiled_quickly")  # nothing here hangs on the last bit
-
 WHEEL = replace(problems.get("wheel-0.5"), horizon=60)
 
 

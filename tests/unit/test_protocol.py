@@ -26,8 +26,6 @@ from showdown.protocol.situation import Situation
 from showdown.testing import check_problem, play, scripted
 from showdown.testing.problem_promises import shortened
 
-pytestmark = pytest.mark.usefixtures("compiled_quickly")  # nothing here hangs on the last bit
-
 STEPS, DIM, ACTIONS = 24, 3, 3
 FEEDBACKS = (Delay(steps=9), RandomDelay(mean=12.0), Batched(size=10))
 

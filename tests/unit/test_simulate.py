@@ -24,8 +24,6 @@ from showdown.problems import problems
 from showdown.protocol.keys import key_data, role_key, trial_keys
 from showdown.protocol.policy import Policy
 
-pytestmark = pytest.mark.usefixtures("compiled_quickly")  # nothing here hangs on the last bit
-
 WHEEL = problems.get("wheel-0.5")
 
 

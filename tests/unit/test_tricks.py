@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from showdown.play.simulate import simulate
 from showdown.policies import policies
 from showdown.problems import problems
@@ -24,9 +26,10 @@ print(json.dumps([plain(), [[value.hex() for value in row] for row in curve.toli
 """
 
 
+@pytest.mark.usefixtures("compiled_as_for_users")
 def test_without_tricks_the_numbers_are_the_same():
     """In a process of its own: programs that are compiled already would be used again."""
-    environment = {**os.environ, PLAIN_VARIABLE: "1", "JAX_PLATFORMS": "cpu"}
+    environment = {**os.environ, PLAIN_VARIABLE: "1", "JAX_PLATFORMS": "cpu", "XLA_FLAGS": ""}
     done = subprocess.run([sys.executable, "-c", PLAY], env=environment, capture_output=True, text=True, check=True)
     was_plain, numbers = json.loads(done.stdout.splitlines()[-1])
     assert was_plain
