@@ -18,8 +18,6 @@ from showdown.play.simulate import simulate
 from showdown.policies import policies
 from showdown.problems import problems, table
 
-pytestmark = pytest.mark.usefixtures("compiled_quickly")
-
 ROWS, STEPS = 60, 40
 ITEMS = replace(problems.get("items"), action_dim=3, num_items=4, horizon=STEPS)
 

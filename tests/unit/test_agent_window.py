@@ -13,8 +13,6 @@ from showdown.config import config
 from showdown.policies import policies
 from showdown.protocol.policy import Policy
 
-pytestmark = pytest.mark.usefixtures("compiled_quickly")
-
 ROWS = 1013  # in the second stage of a network's schedule, of which not every refit trains
 COUNCIL = policies.get("Council-fast").small()
 
