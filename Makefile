@@ -24,14 +24,15 @@ $(RUN_STAMP): pyproject.toml constraints.txt
 # And what tests, checks and the other targets need.
 $(STAMP): $(RUN_STAMP)
 	$(call INSTALL,[dev])
+	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib >/dev/null 2>&1 || true
 	@touch $@
 
-# pip compiles on one core, compileall on all of them.
+# Python compiles what a run imports, a tenth of what is installed. Tests want all of it compiled before (above): their
+# workers import the same files at the same time, and treat a warning of the compiler as an error. pip would use one core.
 define INSTALL
 	$(PIP) --no-compile --constraint constraints.txt --editable '.$(1)' || { \
 		echo "constraints.txt cannot be installed here; installing the newest versions that pyproject.toml allows"; \
 		$(PIP) --no-compile --editable '.$(1)'; }
-	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib >/dev/null 2>&1 || true
 endef
 
 # Write down the newest versions that pyproject.toml allows, from a fresh environment; run `make test` afterwards.
@@ -70,7 +71,8 @@ audit: $(SUPPLY_STAMP)
 
 run: $(RUN_STAMP)
 	@$(BIN)/showdown run quick
-	@$(BIN)/showdown report
+	@echo "the page of all this: $$($(BIN)/showdown report)"
+	@echo "one to try: $(BIN)/showdown recommend examples/customers.csv --label bought --budget 1m"
 
 test: install
 	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup

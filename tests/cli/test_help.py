@@ -9,8 +9,7 @@ from typer.main import get_command
 
 from showdown.api.progress import seconds_left
 from showdown.cli import completion
-from showdown.cli.help import GROUPS, OTHERS, summary
-from showdown.cli.main import app
+from showdown.cli.main import GROUPS, OTHERS, app, summary
 
 COMMANDS = {name: one for name, one in get_command(app).commands.items() if not hasattr(one, "commands")}
 COMPLETED = ("policies", "problems", "metric", "suite")

@@ -68,6 +68,8 @@ def test_who_is_ahead_on_these_problems_is_said_with_sizes(played):
     first = found.lines[0]
     assert first.startswith("On these 6 problems: Council-fast has the lowest cumulative regret (12.")
     assert "% less than LinFullPost (interval 3" in first
+    assert found.short.startswith("Council-fast won on these 6 problems, 3")
+    assert "% less cumulative regret than LinFullPost (95 % interval 3" in found.short
     assert "p = 1" not in first
 
 
@@ -157,6 +159,8 @@ def test_between_a_tie_and_clearly_behind_is_said_to_be_so(played):
     if not found.tied:
         assert found.sure == "fairly sure"
         assert "only where the two are compared alone" in found.sentence
+        assert found.short.startswith("A leads on these 6 problems, ")
+        assert ", not clearly ahead of M" in found.short
 
 
 def test_ranks_are_the_same_in_the_verdict_and_the_table(played):

@@ -28,7 +28,9 @@ def short(verdict: Verdict) -> str:
     place = f"on {verdict.problems[0]}" if len(verdict.problems) == 1 else f"on these {len(verdict.problems)} problems"
     if verdict.tied:
         return f"{listed([verdict.best, *verdict.tied])} cannot be told apart {place}"
-    return f"{verdict.best} won {place}{_lead(verdict)}"
+    unsure = [rival.policy for rival in verdict.rivals if not rival.behind]
+    doubt = f", not clearly ahead of {listed(unsure)}" if unsure else ""
+    return f"{verdict.best} {'leads' if unsure else 'won'} {place}{_lead(verdict, alone=True)}{doubt}"
 
 
 def _here(verdict: Verdict) -> str:
@@ -82,8 +84,8 @@ def _value(verdict: Verdict) -> str:
     return f"{verdict.best} has {has} ({number}){_lead(verdict)}."
 
 
-def _lead(verdict: Verdict) -> str:
-    """How much less, or more, the best has than the next."""
+def _lead(verdict: Verdict, *, alone: bool = False) -> str:
+    """How much less, or more, the best has than the next; `alone`, of what, where no words before say that."""
     found = verdict.lead
     if found is None:
         return ""
@@ -94,8 +96,9 @@ def _lead(verdict: Verdict) -> str:
     else:
         amount, *ends = (_number(number, verdict.unit) for number in (found.amount, found.low, found.high))
         amount += _unit(verdict)
-    interval = "no interval" if found.low is None or found.high is None else f"interval {ends[0]} to {ends[1]}"
-    return f", {amount} {word} than {found.over} ({interval})"
+    of_what, level = (f" {verdict.title}", "95 % ") if alone else ("", "")
+    interval = "no interval" if found.low is None or found.high is None else f"{level}interval {ends[0]} to {ends[1]}"
+    return f", {amount} {word}{of_what} than {found.over} ({interval})"
 
 
 def _per_cent(value: float | None) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import shutil
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -127,9 +129,15 @@ def closing_lines(table: Table, out: Path) -> list[str]:
     said = [f"in short: {found.short}"] if found is not None and found.best is not None else []
     return [
         *said,
-        f"as a page: showdown report {shlex.quote(str(out))} --open",
-        "on a table of your own: showdown recommend FILE --label COLUMN",
+        f"as a page: {own_name()} report {shlex.quote(str(out))} --open",
+        f"on a table of your own: {own_name()} recommend FILE --label COLUMN",
     ]
+
+
+def own_name() -> str:
+    """How to type this command: by its path where a shell would not find it, as after `make run`."""
+    hidden = Path(sys.argv[0]).name == "showdown" and shutil.which("showdown") is None
+    return shlex.quote(sys.argv[0]) if hidden else "showdown"
 
 
 def closing_table(store: Store, cells: list[Cell]) -> Table | None:
