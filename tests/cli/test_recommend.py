@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import subprocess
@@ -226,6 +227,11 @@ def test_methods_that_were_not_judged_are_counted_in_the_advice(tmp_path):
         "the same command with a longer --budget continues from here",
     ]
     assert found.lines[-1] == f"serve it: showdown serve {tmp_path / 'agent.json'}"
+
+    (same,) = (line for line in found.lines if "the same 300 rows in another order" in line)
+    assert "by 5.2 points (95 %)" in same  # 1.96 √(0.7 · 0.3 / 300)
+    for changes in ({"rows": 20_000, "horizon": 20_000}, {"rows": 400}, {"metric": "reward"}, {"policy": None}):
+        assert "in another order" not in " ".join(dataclasses.replace(found, **changes).lines)
 
 
 SLOW = '''

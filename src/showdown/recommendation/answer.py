@@ -33,6 +33,7 @@ from showdown.report import write_file
 AGENT_FILE = "agent.json"
 LEARNED_FILE = "agent-learned.npz"  # beside it; a server saves elsewhere
 SHOWN = 5  # columns that are named
+WORTH_SAYING = 0.01  # of a share: what the choice of the rows alone makes uncertain
 DECISIONS = 200  # that are timed
 FIRST = 10  # that are not: the first one compiles
 
@@ -107,7 +108,8 @@ class Recommendation:
             hint.append(f"No agent's file is written: {self.policy} cannot decide online among actions with features.")
         if self.learned is not None:
             hint.append(self.learned.sentence)
-        return [self._advice(), *self._after(), *self._cost(), self.verdict.sentence, *hint, *self._dropped()]
+        sure = [self.verdict.sentence, *self._same_rows()]
+        return [self._advice(), *self._after(), *self._cost(), *sure, *hint, *self._dropped()]
 
     def _warnings(self) -> tuple[str, ...]:
         return (*self.table_warnings, *self.verdict.warnings)
@@ -128,6 +130,19 @@ class Recommendation:
         if self.policy is None or self.after_learning is None:
             return []
         return [f"After learning, in the last quarter of the steps, it earns {self._number(self.after_learning)}."]
+
+    def _same_rows(self) -> list[str]:
+        """How far the share of a table may be from that of other rows: the intervals above are over orders of its own."""
+        value = self._own(self.policy)[0] if self.policy is not None else None
+        if self.metric != "accuracy" or value is None or self.horizon < self.rows:
+            return []
+        error = 1.96 * np.sqrt(value * (1 - value) / self.rows)
+        if error < WORTH_SAYING:
+            return []
+        return [
+            f"Every trial plays the same {self.rows:,} rows in another order. With {self.rows:,} other rows of the same "
+            f"kind the share could differ by {100 * error:.1f} points (95 %), and a smaller lead might not hold."
+        ]
 
     def _dropped(self) -> list[str]:
         if not self.dropped:
