@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
+import os
 import re
 import subprocess
 import sys
@@ -17,7 +17,7 @@ import pytest
 import showdown.recommendation as package
 from showdown.analysis.verdict import Rival, Verdict
 from showdown.analysis.worst_case import Failure, WorstCase
-from showdown.basics.errors import UsageError
+from showdown.basics.errors import ShowdownError, UsageError
 from showdown.bench.store import Store
 from showdown.policies import policies
 from showdown.problems import table
@@ -25,7 +25,7 @@ from showdown.recommendation.answer import Cost, Recommendation
 from showdown.recommendation.board import BEHIND, FAILED, IN_FRONT, NO_ROOM, OUT_OF_TIME, Board, Standing
 from showdown.recommendation.budget import Forecast, TimeBudget, seconds_of
 from showdown.recommendation.recommend import _chosen as choose
-from showdown.recommendation.recommend import candidates
+from showdown.recommendation.recommend import candidates, recommend
 from showdown.recommendation.successive_halving import SuccessiveHalving
 from showdown.report.page.collect import collect
 
@@ -231,7 +231,18 @@ def test_methods_that_were_not_judged_are_counted_in_the_advice(tmp_path):
     (same,) = (line for line in found.lines if "the same 300 rows in another order" in line)
     assert "by 5.2 points (95 %)" in same  # 1.96 √(0.7 · 0.3 / 300)
     for changes in ({"rows": 20_000, "horizon": 20_000}, {"rows": 400}, {"metric": "reward"}, {"policy": None}):
-        assert "in another order" not in " ".join(dataclasses.replace(found, **changes).lines)
+        assert "in another order" not in " ".join(replace(found, **changes).lines)
+
+
+@pytest.mark.parametrize(
+    ("load", "why"), [(0.1, "60s: a larger"), (900.0, r"60s \(about 900 programs share the \d+ cores")]
+)
+def test_no_answer_at_all_says_whether_the_machine_was_busy(frame, tmp_path, monkeypatch, load, why):
+    monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0))
+    monkeypatch.setattr(SuccessiveHalving, "shorten", lambda *_: None)
+    monkeypatch.setattr(SuccessiveHalving, "play", lambda *_: None)
+    with pytest.raises(ShowdownError, match=f"nothing could be played within {why}"):
+        recommend(frame, label="kind", budget="60s", out=tmp_path)
 
 
 SLOW = '''

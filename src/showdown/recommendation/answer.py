@@ -132,7 +132,7 @@ class Recommendation:
         return [f"After learning, in the last quarter of the steps, it earns {self._number(self.after_learning)}."]
 
     def _same_rows(self) -> list[str]:
-        """How far the share of a table may be from that of other rows: the intervals above are over orders of its own."""
+        """How far the share may be from that of other rows: the intervals above are over orders of these."""
         value = self._own(self.policy)[0] if self.policy is not None else None
         if self.metric != "accuracy" or value is None or self.horizon < self.rows:
             return []
@@ -140,8 +140,8 @@ class Recommendation:
         if error < WORTH_SAYING:
             return []
         return [
-            f"Every trial plays the same {self.rows:,} rows in another order. With {self.rows:,} other rows of the same "
-            f"kind the share could differ by {100 * error:.1f} points (95 %), and a smaller lead might not hold."
+            f"Every trial plays the same {self.rows:,} rows in another order. With {self.rows:,} other rows of the "
+            f"same kind the share could differ by {100 * error:.1f} points (95 %), and a smaller lead might not hold."
         ]
 
     def _dropped(self) -> list[str]:

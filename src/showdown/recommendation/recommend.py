@@ -99,7 +99,7 @@ def recommend(
     halving.shorten(names)
     board = halving.play(names, REFERENCES)
     if not halving.cells:
-        raise ShowdownError(f"nothing could be played within {budget}: a larger --budget may help")
+        raise ShowdownError(f"nothing could be played within {budget}{_why_slow()}: a larger --budget may help")
     answer = _answer(halving, board)
     files: dict[str, Any] = {}
     if answer.policy is not None and is_servable(answer.policy, spec):
@@ -138,6 +138,12 @@ def _answer(halving: SuccessiveHalving, board: Board) -> Recommendation:
         dropped=_dropped(problem),
         hint=_hint_at_costs(problem, halving.metric),
     )
+
+
+def _why_slow() -> str:
+    """That other programs want the cores, where many do."""
+    waiting = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return f" (about {waiting:.0f} programs share the {cores()} cores of this machine)" if waiting > 2 * cores() else ""
 
 
 def _metric(problem: Table) -> str:
