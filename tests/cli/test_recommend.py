@@ -21,9 +21,10 @@ from showdown.basics.errors import ShowdownError, UsageError
 from showdown.bench.store import Store
 from showdown.policies import policies
 from showdown.problems import table
-from showdown.recommendation.answer import Cost, Recommendation
+from showdown.recommendation.answer import Recommendation
 from showdown.recommendation.board import BEHIND, FAILED, IN_FRONT, NO_ROOM, OUT_OF_TIME, Board, Standing
 from showdown.recommendation.budget import Forecast, TimeBudget, seconds_of
+from showdown.recommendation.cost import Cost
 from showdown.recommendation.recommend import _chosen as choose
 from showdown.recommendation.recommend import candidates, recommend
 from showdown.recommendation.successive_halving import SuccessiveHalving

@@ -377,5 +377,5 @@ def test_a_regret_has_no_reference(frame):
 
 
 def test_a_format_is_a_file():
-    assert set(FORMATS) == {"text", "markdown", "latex", "csv", "json"}
+    assert set(FORMATS) == {"text", "markdown", "latex", "csv", "json", "html"}
     assert all(callable(load(name).write) for name in FORMATS)

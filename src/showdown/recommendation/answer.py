@@ -5,12 +5,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import shlex
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 
 from showdown.agent import Agent
@@ -22,42 +20,17 @@ from showdown.basics.text import wrapped
 from showdown.config import to_json
 from showdown.data.encoder import Encoder
 from showdown.metrics import BEST_FIXED
-from showdown.play import block
 from showdown.policies import policies
 from showdown.problems.own_table import Table
-from showdown.protocol.policy import Policy
 from showdown.protocol.problem import ProblemSpec
 from showdown.recommendation.board import BEHIND, NO_ROOM, OUT_OF_TIME, Standing
+from showdown.recommendation.cost import Cost
 from showdown.report import write_file
 
 AGENT_FILE = "agent.json"
 LEARNED_FILE = "agent-learned.npz"  # beside it; a server saves elsewhere
 SHOWN = 5  # columns that are named
 WORTH_SAYING = 0.01  # of a share: what the choice of the rows alone makes uncertain
-DECISIONS = 200  # that are timed
-FIRST = 10  # that are not: the first one compiles
-
-
-@dataclass(frozen=True)
-class Cost:
-    decide_seconds: float  # median of one decision
-    state_bytes: int  # of what is learnt; policies that train on the past keep that too
-
-
-def cost_of(policy: Policy, spec: ProblemSpec) -> Cost:
-    """The cost of a policy, measured in this process on an agent that knows nothing yet."""
-    agent = Agent(policy, **spec._asdict())
-    draw, count = np.random.default_rng(0), FIRST + DECISIONS
-    contexts = draw.standard_normal((count, spec.context_dim)).astype(np.float32)
-    features = draw.standard_normal((count, spec.num_actions, spec.action_dim)).astype(np.float32)
-    taken = []
-    for context, of_actions in zip(contexts, features, strict=True):
-        began = time.perf_counter()
-        agent.choose(context, actions=of_actions if spec.action_dim else None)
-        taken.append(time.perf_counter() - began)
-    state = jax.eval_shape(lambda key: block.init(policy, key, spec), jax.random.key(0))
-    size = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(state))
-    return Cost(float(np.median(taken[FIRST:])), int(size))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -23,15 +23,14 @@ from showdown.problems.own_table import Table, table
 from showdown.recommendation.answer import (
     AGENT_FILE,
     LEARNED_FILE,
-    Cost,
     Recommendation,
-    cost_of,
     is_servable,
     taught,
     write_agent_file,
 )
 from showdown.recommendation.board import Board, Show
 from showdown.recommendation.budget import DEFAULT, TimeBudget, seconds_of, slowdown
+from showdown.recommendation.cost import Cost, cost_of
 from showdown.recommendation.successive_halving import ROUNDS, SuccessiveHalving
 from showdown.report.page.answer import write_answer
 
