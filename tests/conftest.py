@@ -202,6 +202,11 @@ def write_tuning():
 
 
 @pytest.fixture
+def compiled_quickly():
+    """Nothing: every test is, by the flags above."""
+
+
+@pytest.fixture
 def compiled_as_for_users(monkeypatch):
     """With all passes of the compiler: for what hangs on the last bit, and where play takes longer than compiling."""
     monkeypatch.setattr(compile_once, "_options", lambda: AS_FOR_USERS)
