@@ -131,7 +131,7 @@ def test_run_as_json(showdown):
 def test_dry_run_plays_nothing(showdown, tmp_path):
     answer = showdown("run", "--dry-run")
     assert answer.code == 0
-    assert "LinFullPost on wheel-0.99" in answer.out
+    assert "LinFullPost on wheel-0.9" in answer.out
     assert "0 already done; about" in answer.out
     assert not (tmp_path / "results").exists()
     showdown("run", *TINY)
@@ -220,7 +220,7 @@ def test_show_says_which_member_a_field_is_of(showdown):
 
 def test_list_counts_what_a_suite_plays(showdown):
     text = " ".join(showdown("list", "suites").out.split())
-    assert "(7 policies × 5 problems × 20 trials, and digits where the data is available)" in text
+    assert "(5 policies × 3 problems × 10 trials, and digits where the data is available)" in text
     assert "× 10 to 50 trials)" in text
 
 
