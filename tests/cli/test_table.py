@@ -374,6 +374,19 @@ def test_aggregate_as_data(show, results):
     assert show(results, *AGGREGATED, "--format", "markdown").stdout.startswith("| policy | mean ratio |")
 
 
+def test_cells_of_several_folders_are_one_table(show, results, tmp_path):
+    more = Store(tmp_path / "more")
+    for policy, problem, regrets in (("LinPost", "wheel-0.5", [30.0, 31.0]), ("LinFullPost", "linear", [11.0, 12.0])):
+        more.write_done(cell(policy, problem, 2), [(policy, problem)], outcome(regrets), {})
+    value = json.loads(show(results, "--with", more.directory, "--with", results, "--absolute", "--json").stdout)
+    rows = {(row["policy"], row["problem"]): row["mean"] for row in value["rows"]}
+    assert (rows["LinPost", "wheel-0.5"], rows["LinFullPost", "linear"]) == (30.5, 11.5)
+    assert rows["LinGreedy", "linear"] == 10
+    assert len(rows) == 7
+    with pytest.raises(UsageError, match="there is no folder nowhere"):
+        show(results, "--with", "nowhere")
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -152,6 +152,17 @@ def test_ranks_and_regret_of_a_store(stored, tmp_path):
         figures.draw("ranks", FigureRequest(directory=tmp_path / "nowhere"))
 
 
+def test_aggregates_of_a_store(stored, tmp_path):
+    regrets = {"LinPost": [3.0, 4.0], "LinGreedy": [2.0, 2.5], "LinFullPost": [6.0, 5.0]}
+    cells = {
+        (policy, problem): own for policy, own in regrets.items() for problem in ("wheel-0.5", "wheel-0.9", "linear")
+    }
+    left, right = figures.draw("aggregates", FigureRequest(directory=stored(tmp_path / "store", cells))).axes
+    assert [label.get_text() for label in left.get_yticklabels()] == ["LinFullPost", "LinPost", "LinGreedy"]
+    assert left.get_xlabel() == "mean ratio to the best over 3 problems"
+    assert [line.get_ydata()[-1] for line in right.lines] == [1, 1, 1]
+
+
 @pytest.mark.parametrize("name", [r"a$\frac$b", "_hidden", "政策"])
 @pytest.mark.parametrize("suffix", [".png", ".svg"])
 def test_any_name_is_drawn_as_text(stored, tmp_path, name, suffix):

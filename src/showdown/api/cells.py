@@ -78,6 +78,27 @@ class Cells:
         return self.store, self.records
 
 
+@dataclass(frozen=True)
+class Together(Cells):
+    """The cells of several folders, for tables alone: there is no one store that they come from."""
+
+    parts: list[Cells] = field(default_factory=list)
+
+    @cached_property
+    def details(self) -> DetailsByCell:
+        return {cell: about for part in self.parts for cell, about in part.details.items()}
+
+
+def together(parts: list[Cells]) -> Cells:
+    """The cells of all of these; one that two of them hold counts once."""
+    if len(parts) == 1:
+        return parts[0]
+    key = ["cell", "policy", "problem", "trial"]
+    frame = pd.concat([part.frame for part in parts], ignore_index=True).drop_duplicates(key, ignore_index=True)
+    records = {_key(record): record for part in reversed(parts) for record in part.records}
+    return Together(frame, None, list(records.values()), parts)
+
+
 def tidy(frame: pd.DataFrame) -> pd.DataFrame:
     """The trials with what they are of first, then what was measured, then how the cell was played."""
     first = ["policy", "problem", "trial"]

@@ -48,6 +48,13 @@ Aggregate = Annotated[
     bool, typer.Option("--aggregate", help="Instead: one line per policy, over all problems shown, with intervals.")
 ]
 
+Rank = Annotated[
+    bool, typer.Option("--rank", help="Add the mean rank over the problems shown; with --against, the paper's ten.")
+]
+Others = Annotated[
+    list[Path] | None, typer.Option("--with", metavar="DIR", help="Cells of this folder, too; may be repeated.")
+]
+
 
 def register(app: typer.Typer) -> None:
     app.command("table", epilog="Example: showdown table results --rank")(table_command)
@@ -72,11 +79,10 @@ def table_command(
     horizon: Annotated[int | None, typer.Option(help="Only cells of this many steps.")] = None,
     seed: Annotated[int | None, typer.Option(help="Only cells of this seed.")] = None,
     trials: Annotated[int | None, typer.Option(help="Only cells of this many trials.")] = None,
-    rank: Annotated[
-        bool, typer.Option("--rank", help="Add the mean rank over the problems shown; with --against, the paper's ten.")
-    ] = False,
+    rank: Rank = False,
     sort: Annotated[str | None, typer.Option(help="Best first by a problem, or by rank.")] = None,
     aggregate: Aggregate = False,
+    others: Others = None,
 ) -> None:
     """Print every finished cell: mean ± standard error, as % of Uniform."""
     output = "json" if as_json else output
@@ -90,10 +96,11 @@ def table_command(
             {"--paper": paper, "--against": against, "--absolute": absolute, "--rank": rank, "--sort": sort}
         )
 
+    from showdown.api.cells import together
     from showdown.api.open import cells_in
     from showdown.api.tables import request_for, table_of
 
-    store = cells_in(directory, console.warn)
+    store = together([cells_in(folder, console.warn) for folder in (directory, *(others or ()))])
     request = request_for(
         metric=metric or MAIN,
         absolute=absolute,
