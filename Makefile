@@ -7,7 +7,7 @@ RUN_STAMP := $(VENV)/.installed-run
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST_WORKERS ?= 2
 
-.PHONY: install install-docs constraints lock sbom audit run test check format docs screenshots identities bench figures clean
+.PHONY: install install-docs constraints lock sbom audit run test check format docs screenshots identities bench figures study clean
 .DEFAULT_GOAL := run
 
 install: $(STAMP)
@@ -142,6 +142,10 @@ figures: install
 	for name in $(PAPER_TABLES); do \
 		{ printf '\n## %s\n\n' $$name; $(BIN)/showdown table $(STUDY) --paper $$name --format markdown; } \
 			>>$(FIGURES)/tables.md || exit 1; done
+
+# docs/study.md's tables and figures from the stored cells, and the page as build/study.pdf; plays nothing.
+study: install
+	$(BIN)/python docs/write_study.py
 
 clean:
 	rm -rf $(VENV) .venv-bench .venv-torch .venv-s3 .venv-constraints .venv-supply results .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
