@@ -8,6 +8,7 @@ process, since a kernel for each would import and compile everything again. Shel
 from __future__ import annotations
 
 import ast
+import base64
 import contextlib
 import io
 import json
@@ -25,7 +26,16 @@ HERE = Path(__file__).parent
 SOURCES = HERE.parent / "examples" / "notebooks"
 PAGES = HERE / "notebooks"
 FENCES = {"python": "python", "bash": "sh"}
-SECONDS = re.compile(r" \(compiling [\d.]+ s, running [\d.]+ s\)")  # they would make every page new at every run
+SECONDS = re.compile(  # they would make every page new at every run
+    r" \(compiling [\d.]+ s, running [\d.]+ s\)|(?<=\S) \([\d.]+ [µm]?s per step\)|^It decides in .*\n", re.MULTILINE
+)
+
+
+class Done(NamedTuple):
+    """What a cell printed, and the picture that its last expression is, as PNG."""
+
+    printed: str = ""
+    picture: bytes = b""
 
 
 class Cell(NamedTuple):
@@ -45,9 +55,9 @@ def cells(source: str) -> list[Cell]:
     return found
 
 
-def run(cell: Cell, names: dict[str, Any]) -> str:
+def run(cell: Cell, names: dict[str, Any]) -> Done:
     """What a cell prints, and the value of its last expression."""
-    printed = io.StringIO()
+    printed, picture = io.StringIO(), b""
     with contextlib.redirect_stdout(printed):
         if cell.kind == "bash":
             for line in cell.text.replace("\\\n", " ").splitlines():
@@ -57,9 +67,11 @@ def run(cell: Cell, names: dict[str, Any]) -> str:
             last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
             exec(compile(ast.Module(body, []), "notebook", "exec"), names)
             value = None if last is None else eval(compile(ast.Expression(last.value), "notebook", "eval"), names)
-            if value is not None:
+            if hasattr(value, "_repr_png_"):
+                picture = value._repr_png_()
+            elif value is not None:
                 print(value if isinstance(value, str) else repr(value))
-    return SECONDS.sub("", printed.getvalue().rstrip())
+    return Done(SECONDS.sub("", printed.getvalue().rstrip()), picture)
 
 
 def run_command(words: list[str]) -> None:
@@ -76,27 +88,38 @@ def run_command(words: list[str]) -> None:
                 raise RuntimeError(f"{shlex.join(words)}: exit code {stop.code}") from None
 
 
-def page(name: str, done: list[tuple[Cell, str]]) -> str:
-    """A notebook with its output as Markdown."""
+def page(name: str, done: list[tuple[Cell, Done]]) -> str:
+    """A notebook with its output as Markdown; pictures are files beside it."""
     (title, *rest), head = done, f"`examples/notebooks/{name}.py`, run by `make docs`. [For Jupyter]({name}.ipynb)."
     first, _, more = title[0].text.partition("\n")
     blocks = [first, head, more.strip()]
-    for cell, printed in rest:
+    for number, (cell, (printed, picture)) in enumerate(rest, 1):
         fence = FENCES.get(cell.kind)
         blocks.append(f"```{fence}\n{cell.text}\n```" if fence else cell.text)
         if printed:
             blocks.append(f"```text\n{printed}\n```")
+        if picture:
+            blocks.append(f"![what the cell shows]({picture_name(name, number)})")
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def jupyter(done: list[tuple[Cell, str]]) -> str:
+def picture_name(name: str, number: int) -> str:
+    return f"{name}-{number}.png"
+
+
+def jupyter(done: list[tuple[Cell, Done]]) -> str:
     """A notebook with its output as Jupyter stores it."""
     stored = []
-    for number, (cell, printed) in enumerate(done):
+    for number, (cell, (printed, picture)) in enumerate(done):
         text = f"%%bash\n{cell.text}" if cell.kind == "bash" else cell.text
         written: dict[str, Any] = {"cell_type": "markdown", "id": f"cell-{number}", "metadata": {}, "source": text}
         if cell.kind != "markdown":
-            outputs = [{"output_type": "stream", "name": "stdout", "text": printed}] if printed else []
+            outputs: list[dict[str, Any]] = []
+            if printed:
+                outputs.append({"output_type": "stream", "name": "stdout", "text": printed})
+            if picture:
+                data = {"image/png": base64.b64encode(picture).decode()}
+                outputs.append({"output_type": "display_data", "metadata": {}, "data": data})
             written |= {"cell_type": "code", "execution_count": None, "outputs": outputs}
         stored.append(written)
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
@@ -110,6 +133,11 @@ def main() -> None:
         parts = cells((SOURCES / f"{name}.py").read_text())
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
             done = [(cell, run(cell, names)) for cell in parts]
+        for old in PAGES.glob(f"{name}-*.png"):
+            old.unlink()
+        for number, (_, made) in enumerate(done):
+            if made.picture:
+                (PAGES / picture_name(name, number)).write_bytes(made.picture)
         (PAGES / f"{name}.md").write_text(page(name, done))
         (PAGES / f"{name}.ipynb").write_text(jupyter(done))
         print(f"{name}: {time.perf_counter() - began:.1f} s")

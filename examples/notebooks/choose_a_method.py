@@ -12,51 +12,54 @@ age, income = draw.integers(18, 80, n), np.exp(draw.normal(10, 0.5, n)).round(2)
 region = draw.choice(["north", "south", "east"], n)
 plan = np.where(age + 10 * (region == "north") > 60, "plus", np.where(income > 22_000, "basic", "none"))
 customers = pd.DataFrame({"customer_id": np.arange(n), "age": age, "income": income, "region": region, "plan": plan})
-customers.to_csv("customers.csv", index=False)
 customers.head(3)
 
 # %% [markdown]
-# ## Look before you play
-# How is the table read? The row number is left out, the region becomes three numbers.
+# ## Compare methods
+# Three lines: import, play, draw. Every method plays the same ten trials; a trial is the customers in a random order.
+# The customer number is left out by itself.
 
-# %% language="bash"
-# showdown inspect customers.csv --label plan
+# %%
+import showdown as sd
+
+results = sd.run(["LinFullPost", "LinGreedy"], customers, label="plan", trials=10)
+results.plot.curves()
+
+# %% [markdown]
+# The results print as a table with a verdict. Uniform plays too: it chooses at random, and has 100 % of its own regret.
+
+# %%
+results
+
+# %% [markdown]
+# As DataFrames: `results.table()` has a row per method, `results.trials()` one per trial, for your own statistics.
+
+# %%
+results.table("accuracy")[["policy", "mean", "low", "high", "best"]].round(3)
 
 # %% [markdown]
 # ## Ask for a method
-# Two linear methods and one round of ten trials, to be quick. Leave `policies` and `rounds` out, and networks and
-# Council are played too, in rounds that drop what is clearly behind.
+# `sd.recommend` chooses what to play, drops what is clearly behind and says what to use. To be quick, two linear
+# methods and one round of ten trials; leave `policies` and `rounds` out, and networks and Council are played too.
 
 # %%
-import showdown
-
-found = showdown.recommend(customers, label="plan", policies=["LinGreedy", "LinFullPost"], rounds=(10,), budget="2m")
-print(found.verdict.sentence)
-print("use:", found.policy)
+found = sd.recommend(customers, label="plan", policies=["LinGreedy", "LinFullPost"], rounds=(10,), budget="2m")
+found
 
 # %% [markdown]
-# `found.verdict` is the whole verdict: who cannot be told from the best, and what makes it doubtful.
+# ## Use it
+# The agent has learned from the table. It takes a customer as a row, and names the plan to offer.
 
 # %%
-print("tied with it:", found.verdict.tied)
-print("warnings:", found.verdict.warnings)
+agent = found.agent()
+decision = agent.decide({"age": 41, "income": 30_000, "region": "north"})
+print(f"offer {decision.name}, which had a probability of {decision.propensity:.2f}")
+agent.reward(decision.id, 1.0)  # seconds or days later
 
 # %% [markdown]
-# ## How much does each method earn, and when?
-# The trials are in a store, so every other command works on them: a table, a comparison of two methods, a page.
-
-# %% language="bash"
-# showdown table recommendation --metric accuracy
-# showdown compare LinGreedy LinFullPost recommendation --metric accuracy
-
-# %% [markdown]
-# The last row is what always offering the commonest plan would reach. A method that is not above it has learnt nothing
-# from the customers. Curves over time are on the page, `recommendation/report.html`.
-#
 # ## If mistakes do not cost the same
 # Say that missing a "plus" customer costs three times as much as any other mistake. Rewards then are costs, and the
-# answer can change: `showdown.recommend("customers.csv", label="plan", costs={"plus": 3})`. On the command line it is
-# `--costs plus:3`.
+# answer can change: `sd.recommend(customers, label="plan", costs={"plus": 3})`.
 #
 # Next: [put the method to work](deploy_and_monitor.md), or read
 # [how a table is read, and what is warned of](../your-own-data.md).

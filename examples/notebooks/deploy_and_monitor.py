@@ -7,9 +7,8 @@
 import numpy as np
 import pandas as pd
 
-from showdown.agent import Agent, UnknownDecisionError
-from showdown.policies import policies
-from showdown.problems import table
+import showdown as sd
+from showdown.agent import UnknownDecisionError
 
 draw = np.random.default_rng(3)
 
@@ -22,7 +21,8 @@ def visitors(n: int) -> pd.DataFrame:
 
 
 past = visitors(200)
-agent = Agent.for_table(table(past, label="message"), policies.get("LinFullPost"), journal="agent.journal", seed=1)
+problem, policy = sd.problem(past, label="message"), sd.policy("LinFullPost")
+agent = sd.Agent.for_table(problem, policy, journal="agent.journal", seed=1)
 # in a service, agent.warm() here would compile everything before the first request
 
 # %% [markdown]
@@ -41,6 +41,7 @@ for _, visitor in visitors(400).iterrows():
     if len(waiting) > 10:
         agent.reward(*waiting.pop(0))
 logged = pd.DataFrame(log)
+print(agent)
 print("answered, first 100:", logged["reward"][:100].mean(), " last 100:", logged["reward"][-100:].mean())
 
 # %% [markdown]
@@ -68,7 +69,7 @@ for decision_id, reward in waiting:
     agent.reward(decision_id, reward)
 learned = agent.observations
 agent.close()  # as if the machine had stopped here, after the save
-agent = Agent.load("agent.npz", journal="agent.journal")
+agent = sd.Agent.load("agent.npz", journal="agent.journal")
 assert agent.observations == learned
 print(learned, "rewards learned before,", agent.observations, "after")
 agent.close()
@@ -78,9 +79,7 @@ agent.close()
 # The log has propensities, so the question has an answer, with an interval.
 
 # %%
-import showdown
-
-found = showdown.evaluate("always app", logged, action="action", reward="reward", propensity="propensity")
+found = sd.evaluate("always app", logged, action="action", reward="reward", propensity="propensity")
 estimate = found.of("always app", "SNIPS")
 print(f"always app: {estimate.value:.2f}, 95 % interval {estimate.low:.2f} to {estimate.high:.2f}")
 print(*found.messages, sep="\n")

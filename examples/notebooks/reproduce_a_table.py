@@ -20,13 +20,16 @@
 # The published tables come with the package. Our trials, each of them, are in the store.
 
 # %%
+import showdown as sd
 from showdown.analysis.published import tables
-from showdown.bench.store import Store
 
 published = tables().query("table == 'wheel_cumulative' and preset == 'LinPost'")
 print(published[["problem", "mean", "sem"]].to_string(index=False))
-ours = Store("results").frame()
+ours = sd.open("results").trials()
 print(ours.groupby(["policy", "problem"])["cumulative"].agg(["mean", "std", "count"]).round(0))
+
+# %%
+sd.open("results").select("LinPost*").plot.overview()
 
 # %% [markdown]
 # Running the first command again would play nothing: every finished cell is known by the hash of all that its numbers

@@ -16,6 +16,7 @@ from showdown.api.progress import Advance, bar
 from showdown.api.results import Results
 from showdown.api.session import session_folder
 from showdown.basics.errors import UsageError
+from showdown.basics.text import wrapped
 from showdown.config.registry import load_file, split_outside_brackets
 from showdown.policies import policies as known_policies
 from showdown.problems.own_table import Table, TableOptions
@@ -73,7 +74,8 @@ class Recommended(Results):
         return agent
 
     def __repr__(self) -> str:
-        return repr(self.answer)
+        lost = str(session_folder())  # files in it go with this process, so nobody is sent there
+        return wrapped(line for line in self.answer.lines if lost not in line)
 
 
 def recommend(
