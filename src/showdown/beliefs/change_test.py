@@ -12,7 +12,7 @@ rewards normal, a change would be found wrongly at most once in e^threshold step
 - Forgetting helps: the gain is (e of the best belief with all memory − e of the best one with a short memory)/(2s²).
   It finds changes that are small beside the noise, since a short memory knows less where nothing has changed.
 
-One step counts at most 3 or 1, so that a single odd reward proves nothing.
+One step counts at most 1, so that a single odd reward proves nothing.
 
 References: Page, "Continuous inspection schemes", Biometrika 1954; Lorden, "Procedures for reacting to a change in
 distribution", Annals of Mathematical Statistics 1971.
@@ -54,15 +54,11 @@ class ChangeTest(NamedTuple):
         seen, judged = self.seen + 1, self.judged + 1
         surprise = decided / (4 * self.noise + TINY) - math.log(2) / 2
         forgetting = (errors[0] - errors[1:]) / (2 * self.noise + TINY)
-        gain = jnp.clip(jnp.concatenate([surprise[None], forgetting]), -1.0, self.most())
+        gain = jnp.clip(jnp.concatenate([surprise[None], forgetting]), -1.0, 1.0)
         evidence = jnp.where(judged > FIRST, jnp.maximum(self.evidence + gain, 0.0), 0.0)
         # weights m/n as in a contest, so that errors made while learning count less
         noise = self.noise + (decided - self.noise) / jnp.minimum((judged + 1) / 2, MEMORY)
         return ChangeTest(evidence, jnp.where(evidence > 0, self.since, seen), noise, judged, seen)
-
-    def most(self) -> jax.Array:
-        """What one step may count, (1 + memories,): errors after a change are often a few large ones."""
-        return jnp.ones_like(self.evidence).at[0].set(3.0)
 
     def found(self, threshold: jax.Array | float) -> tuple[jax.Array, jax.Array]:
         """Whether there was a change, (), and how many rewards came before it, ()."""
