@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from showdown.agent.action_changes import check_growth
 from showdown.basics.errors import UsageError
 from showdown.beliefs.features import ScaledContexts
 from showdown.beliefs.linear import StudentLinear
@@ -89,6 +90,11 @@ def test_when_a_change_was_found_members_start_afresh(state):
     kept = POLICY.changed(state)
     assert int(kept.valid_from) == 10
     np.testing.assert_array_equal(kept.contest.sums, state.contest.sums)
+
+
+def test_no_action_is_added_to_coefficients_of_their_own():
+    with pytest.raises(UsageError, match="so none can be added"):
+        check_growth(POLICY, SPEC, SPEC._replace(num_actions=200))
 
 
 def test_a_belief_that_cannot_forget_is_refused():

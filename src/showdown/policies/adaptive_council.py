@@ -34,7 +34,7 @@ from showdown.beliefs.tempered import TemperedLinear
 from showdown.config import config, linear, log, non_negative, param, positive, sizes
 from showdown.policies.registry import policies
 from showdown.policies.shared.members import DOUBLINGS, Member
-from showdown.policies.shared.memories import Kind, columns_of, own_columns, relearned, wide_design
+from showdown.policies.shared.memories import Kind, columns_of, relearned, wide_design
 from showdown.policies.shared.timeline import Timeline, part_of
 from showdown.policies.wrappers import WarmUp
 from showdown.posteriors.probability_of_best import MOST, largest
@@ -95,11 +95,11 @@ class AdaptiveCouncil(Policy):
                 raise UsageError(f"a belief of an adaptive council must be able to forget, and {kind} is not")
 
     def kinds(self, spec: ProblemSpec) -> list[Kind]:
-        """Members that have something of their own to see."""
+        """All members; those of each action's own coefficients only where actions have features."""
         return [
             Kind(member.name, member.belief, columns_of(self.features, spec, member.sees))  # type: ignore[arg-type]
             for member in self.members
-            if member.sees != "own" or own_columns(spec)
+            if member.sees != "own" or spec.action_dim
         ]
 
     def names(self, spec_kinds: int) -> list[str]:

@@ -24,7 +24,7 @@ from showdown.posteriors.moments import Moments
 from showdown.protocol.history import History
 from showdown.protocol.problem import ProblemSpec
 
-MOST_OWN = 256  # columns of coefficients of each action's own; with more there are none
+MOST_OWN = 256  # columns of coefficients of each action's own; where there would be more there are none
 OWN_SCALE = 0.5  # of their columns: their prior is four times as precise as that of what actions share
 
 
