@@ -1,4 +1,4 @@
-"""The adapters in examples/: scikit-learn's own checks, coba's experiment, Gymnasium's loop."""
+"""The adapters in examples/: scikit-learn's own checks, Gymnasium's environments, coba's learners."""
 
 from __future__ import annotations
 
@@ -59,21 +59,17 @@ def test_online_it_chooses_and_learns(sklearn_wrapper):
     assert (bandit.predict(contexts[-20:]) == answers[-20:]).mean() > 0.8
 
 
-def test_a_gymnasium_loop_learns():
-    example = module("gymnasium_loop")
-    assert example.main(steps=300) < 0.1
+def test_models_are_played_beside_compiled_methods_on_a_gymnasium_environment():
     env_checker = pytest.importorskip("gymnasium.utils.env_checker", reason="Gymnasium is not installed")
+    example = module("own_simulator")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it advises bounds of the contexts
-        env_checker.check_env(example.ContextEnv(), skip_render_check=True)
+        env_checker.check_env(example.Doors(), skip_render_check=True)
+    table = example.main(steps=60, trials=2).table().set_index("policy")
+    assert {"LinFullPost", "SGD, ε-greedy", "SGD, bootstrap"} <= set(table.index)
 
 
-def test_a_coba_experiment_prefers_the_agent_to_chance():
-    coba = pytest.importorskip("coba", reason="coba is not installed")
-    learner = module("coba_learner").AgentLearner
-    environments = coba.Environments.from_linear_synthetic(
-        200, n_actions=3, n_context_features=4, n_action_features=0, seed=1
-    ).scale()
-    result = coba.Experiment(environments, [learner("LinFullPost"), coba.RandomLearner()]).run(quiet=True)
-    rewards = result.interactions.to_pandas().groupby("learner_id")["reward"].mean()
-    assert rewards[0] > rewards[1] + 0.03
+def test_learners_of_coba_are_played_beside_compiled_methods():
+    pytest.importorskip("coba", reason="coba is not installed")
+    table = module("against_coba").main(interactions=200, trials=2).table().set_index("policy")
+    assert table.loc["LinFullPost", "mean"] < table.loc["coba random", "mean"]

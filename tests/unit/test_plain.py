@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import showdown as sd
 from showdown.basics.errors import InvalidProblemError, UsageError
 from showdown.bench.cell import Cell
 from showdown.config.fingerprint import fingerprint
+from showdown.config.registry import load_file
 from showdown.plain import as_policy, as_problem
 from showdown.play.simulate import simulate
 from showdown.policies import policies
@@ -98,7 +103,7 @@ def test_a_plain_policy_sees_the_trials_of_a_compiled_one_and_is_paid_the_same()
         def choose(self, context):
             return spec.num_actions - 1 - super().choose(context)
 
-    compiled = simulate(policies.get("LinGreedy"), problem, trials=TRIALS)
+    compiled = simulate(policies.get("Uniform"), problem, trials=TRIALS)
     outcome, other = (simulate(as_policy(kind), problem, trials=TRIALS) for kind in (Turns, Last))
     # the best fixed action is a fact of the trial and not of the policy
     assert np.array_equal(compiled.reward_fixed, outcome.reward_fixed)
@@ -356,3 +361,61 @@ def test_a_check_passes_what_is_right_and_finds_a_problem_that_does_not_repeat_i
     assert not broken(PLAIN_POLICY_PROMISES, as_policy(Coin()))
     assert not broken(PLAIN_PROBLEM_PROMISES, as_problem(shop, horizon=8))
     assert "have different contexts" in broken(PLAIN_PROBLEM_PROMISES, as_problem(luck, horizon=8))[0]
+
+
+def test_a_fingerprint_looks_at_names_and_not_at_attributes_of_the_same_name():
+    def prints(value):
+        names: dict = {"rate": value}
+        exec("def rule(context):\n    return context.rate", names)
+        other: dict = {"rate": value}
+        exec("def rule(context):\n    return rate", other)
+        return fingerprint(names["rule"]), fingerprint(other["rule"])
+
+    assert prints(1)[0] == prints(2)[0]
+    assert prints(1)[1] != prints(2)[1]
+
+
+def test_what_a_notebook_defines_is_handed_over_with_its_code():
+    pytest.importorskip("cloudpickle", reason="cloudpickle is not installed")
+
+    class Local(Coin):
+        heads_up = 1
+
+    policy = as_policy(Local())
+    with pytest.raises(AttributeError, match="Local"):
+        pickle.dumps(Local())
+    assert (played(pickle.loads(pickle.dumps(policy))).cumulative == played(policy).cumulative).all()
+
+
+def test_another_process_plays_what_a_file_registers(tmp_path):
+    file = tmp_path / "file_of_mine.py"
+    file.write_text(page_code())
+    load_file(file)
+    policy, problem = policies.get("sticky"), problems.get("shop").with_horizon(HORIZON)
+    (tmp_path / "cell").write_bytes(pickle.dumps((policy, problem)))
+    program = f"""
+import pathlib, pickle
+from showdown.config.registry import load_file
+load_file(pathlib.Path({str(file)!r}))
+from showdown.play.simulate import simulate
+policy, problem = pickle.loads(pathlib.Path({str(tmp_path / "cell")!r}).read_bytes())
+print(policy.code, simulate(policy, problem, trials=1).cumulative[0])
+"""
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert said[0] == policy.code
+    assert float(said[1]) == simulate(policy, problem, trials=1).cumulative[0]
+
+
+def page_code() -> str:
+    """The file that docs/your-own-code.md shows."""
+    page = (Path(__file__).parents[2] / "docs" / "your-own-code.md").read_text()
+    return page.split("```python\n")[1].split("```")[0]
+
+
+def test_tables_say_that_seconds_of_the_slow_path_are_not_comparable(tmp_path):
+    problem = as_problem(shop, horizon=HORIZON)
+    policies_here = {"coin": as_policy(Coin()), "Uniform": policies.get("Uniform")}
+    results = sd.run(policies_here, {"shop": problem}, trials=TRIALS, out=tmp_path)
+    said = " ".join(str(results).split())
+    assert "plain Python, the slow path, on the same trials: coin on shop; their seconds are not comparable" in said
+    assert "Uniform on shop" not in said.partition("slow path")[2].partition(";")[0]

@@ -8,6 +8,7 @@ on. Of an installed package only its name and version count.
 from __future__ import annotations
 
 import dataclasses
+import dis
 import functools
 import hashlib
 import pickle
@@ -93,6 +94,8 @@ class _Walk:
             yield from self.parts(value.__func__)
         elif isinstance(value, property):
             yield from self.parts([value.fget, value.fset])
+        elif callable(getattr(value, "__wrapped__", None)):  # of functools.cache or jax.jit
+            yield from self.parts(value.__wrapped__)
         elif callable(getattr(value, "get_params", None)):  # as scikit-learn says what an estimator is
             yield from self.parts(type(value))
             yield from self.parts(value.get_params(deep=False))
@@ -141,9 +144,9 @@ class _Walk:
                 yield from self._code(constant, names)
             else:
                 yield from self.parts(constant)
-        for name in code.co_names:  # what it refers to outside of itself, which may be attributes of something else
-            if name in names:
-                yield from self.parts(names[name])
+        referred = {each.argval for each in dis.get_instructions(code) if each.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+        for name in sorted(referred & names.keys()):
+            yield from self.parts(names[name])
 
 
 def _is_simple(cls: type) -> bool:
