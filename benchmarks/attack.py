@@ -22,6 +22,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 from attacks import (
     Score,
+    actions,
     damage,
     degenerate,
     downloads,
@@ -78,6 +79,7 @@ ATTACKS: dict[str, list[Attack]] = {
     "service": [
         lambda folder: service.kills(folder, 50),
         lambda folder: service.kills_on_small_disk(folder, 50),
+        lambda folder: actions.kills_while_actions_change(folder, 10, 2.0),
         lambda folder: service.deaf_clients(folder, 20),
         service.rude_requests,
         lambda folder: service.stalls(folder, 20.0),

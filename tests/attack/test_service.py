@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("httptools", reason="the extra 'serve' is not installed")
 
-from attacks import journal, service
+from attacks import actions, journal, service
 
 
 @pytest.mark.parametrize("change", [journal.flipped, journal.cut, journal.edited])
@@ -34,6 +34,10 @@ def test_kills_under_load_with_trouble_in_between(tmp_path):
     score = service.kills(tmp_path, 3)
     assert score.withstood
     assert "(0 acknowledged" not in score.attack
+
+
+def test_actions_that_change_while_the_server_is_killed(tmp_path):
+    assert actions.kills_while_actions_change(tmp_path / "service", 1).withstood
 
 
 def test_rude_requests(tmp_path):

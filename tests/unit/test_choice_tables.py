@@ -63,6 +63,16 @@ def test_features_are_encoded_alike_for_all_actions(frame):
     np.testing.assert_array_equal(only.contexts, np.ones((ROWS, 1)))
 
 
+def test_features_that_are_known_of_the_right_action_alone_are_refused(frame):
+    right = frame["choice"].str[-1].astype(int)
+    margins = {f"margin{number}": np.where(right == number, 2.5, np.nan) for number in (1, 2, 3)}
+    for absent in (frame.assign(**margins), frame.assign(**margins).fillna(0)):
+        with pytest.raises(UsageError, match="would give the answer away: leave 'margin' out of the features"):
+            as_bandit_table(absent, label="choice", features="price+margin", payoff="margin")
+    both = as_bandit_table(frame, label="choice", features="price", payoff="price")  # a price is known of every car
+    assert both.features is not None
+
+
 def test_a_payoff_is_paid_by_the_right_action(frame):
     found = as_bandit_table(frame, label="choice", features="fuel", payoff="price")
     prices = frame[["price1", "price2", "price3"]].to_numpy(np.float32)

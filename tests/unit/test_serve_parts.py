@@ -21,9 +21,9 @@ from showdown.policies import policies
 from showdown.policies.neural_linear import NeuralLinear
 from showdown.serve import bodies, metrics
 from showdown.serve.app import App
-from showdown.serve.http import LONGEST, BusyError, Head, Reply, RequestLimits, refusal, short
+from showdown.serve.http import LONGEST, Admission, BusyError, Head, Reply, RequestLimits, refusal, short
 from showdown.serve.protocol import Connection
-from showdown.serve.run import alone_with, default_save, open_agent, policy_name
+from showdown.serve.run import address_of, alone_with, default_save, listening, open_agent, policy_name, shown_address
 from showdown.serve.service import Service
 
 TOKEN = "a-token-for-tests-only"
@@ -362,3 +362,26 @@ def test_one_thread_is_asked_for_once(monkeypatch):
     finally:
         jax.config.update(dispatch, before)
     assert os.environ["XLA_FLAGS"] == "--xla_something=1 --xla_cpu_multi_thread_eigen=false"
+
+
+def test_pages_without_a_token_take_no_body_and_show_an_address_that_can_be_used():
+    admission = Admission(TOKEN, [])
+    for headers in ({b"content-length": b"5"}, {b"transfer-encoding": b"chunked"}):
+        refused = admission.refuses(Head("GET", "/health", {b"host": b"localhost", **headers}), is_open=True)
+        assert (refused.status, refused.closes) == (413, True)
+    assert (
+        admission.refuses(Head("GET", "/health", {b"host": b"localhost", b"content-length": b"0"}), is_open=True)
+        is None
+    )
+    with listening("0.0.0.0", 0) as listener:
+        assert shown_address(listener) == address_of(listener).replace("0.0.0.0", "127.0.0.1")
+
+
+def test_what_is_not_supported_is_said():
+    for body, sentence in (
+        ({"context": [1.0], "k": 3}, "one decision takes one action: slates and top-k are not supported"),
+        ({"context": [1.0], "range": [0, 5]}, "actions are a finite set: cut a continuous one into steps"),
+        ({"context": [1.0], "colour": 3}, "the body has an unknown field, 'colour'"),
+    ):
+        with pytest.raises(UsageError, match=sentence):
+            bodies.read(bodies.Choose, json.dumps(body).encode())

@@ -8,6 +8,7 @@ before another action gets it, after those that were never used and those that w
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -89,6 +90,20 @@ def add(agent: Upkeep, name: Name) -> None:
         )
     roster.put(slot, name)
     agent._decider.clock.owe(slot)
+    if agent._is_warm and slot_of_next(agent) == len(roster.names):
+        agent._learner.background.submit(_compile_larger, agent)
+
+
+def _compile_larger(agent: Upkeep) -> None:
+    """Compile what the agent will need after the next growth, by an agent that is thrown away."""
+    with suppress(UsageError):  # the growth itself will say why it cannot be
+        larger = _larger(agent.spec)
+        check_growth(agent.policy, agent.spec, larger)
+        shadow: Any = type(agent)
+        rows = agent._learner.history.count
+        shadow(agent.policy, **larger._asdict(), history=agent._learner.history.bound).warm(
+            rows=rows, together_only=True
+        )
 
 
 def _larger(spec: ProblemSpec) -> ProblemSpec:

@@ -19,7 +19,7 @@ import pandas as pd
 
 from showdown.basics.errors import UsageError
 from showdown.basics.text import wrapped
-from showdown.data.action_features import ALL, ActionFeatures, features_of, named_stems
+from showdown.data.action_features import ALL, ActionFeatures, Stems, features_of, named_stems
 from showdown.data.choose_columns import find_column, find_columns
 from showdown.data.column_rules import Rule
 from showdown.data.encode_column import Column, Encoded, encode
@@ -108,7 +108,7 @@ def as_bandit_table(
             free = [name for name in free if name not in paid]
     of_actions = None
     if features:
-        stems = named_stems(features, free, found.actions)
+        stems = _not_giving_away(found, named_stems(features, free, found.actions), payoff)
         of_actions = features_of(found.frame, stems, found.actions, forced)
         roles |= of_actions.columns
     encoded = [
@@ -178,6 +178,23 @@ def _paid_by_row(found: _Rewards, payoff: str, names: list[str]) -> tuple[_Rewar
     (columns,) = stems.values()
     payoffs = payoffs_by_row(found.frame, columns, found.labels)
     return found._replace(labels=np.arange(len(payoffs), dtype=np.int32), payoffs=payoffs), columns
+
+
+def _not_giving_away(found: _Rewards, stems: Stems, payoff: str) -> Stems:
+    """The same, or a UsageError where features are there for the right action of each row alone, as a payoff may be."""
+    columns = stems.get(payoff)
+    if columns is not None:
+        wrong = np.ones((len(found.frame), len(columns)), bool)
+        wrong[np.arange(len(wrong)), (found.payoffs != 0).argmax(axis=1)] = False
+        known = np.stack(
+            [(found.frame[name].notna() & (found.frame[name] != 0)).to_numpy() for name in columns], axis=1
+        )
+        if not (known & wrong).any():
+            raise UsageError(
+                f"the columns {payoff!r} hold a value for the right action of each row alone, so as features they "
+                f"would give the answer away: leave {payoff!r} out of the features"
+            )
+    return stems
 
 
 def _from_rewards(frame: pd.DataFrame, actions: list[str], asked: str) -> _Rewards:

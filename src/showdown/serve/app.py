@@ -22,8 +22,8 @@ from showdown.agent.together import (
 )
 from showdown.basics.errors import ShowdownError, UsageError
 from showdown.serve import bodies, metrics
-from showdown.serve.description import HEADERS, openapi, page
-from showdown.serve.http import Admission, Head, Reply, mistake, short, status_of
+from showdown.serve.description import HEADERS, Route, openapi, page
+from showdown.serve.http import CLOSE, Admission, Head, Reply, mistake, short, status_of
 from showdown.serve.paths import PATHS
 from showdown.serve.service import Service
 
@@ -59,7 +59,10 @@ class App:
     def refuses(self, head: Head) -> Reply | None:
         """The answer to a request whose body is not read; None where it is."""
         path = self._paths.get(head.path)
-        return self._admission.refuses(head, is_open=path is not None and path.is_open)
+        refused = self._admission.refuses(head, is_open=path is not None and path.is_open)
+        if path is not None and refused is not None and refused.status == 413 and head.method not in path.methods:
+            return _other_method(path, CLOSE)
+        return refused
 
     def refused(self, head: Head, reply: Reply) -> None:
         """Count a request that is answered without being read to its end."""
@@ -77,8 +80,7 @@ class App:
         if path is None:
             counted(mistake(404, "there is nothing at this path; GET /docs lists what there is"))
         elif head.method not in path.methods:
-            allowed = ", ".join(path.methods)
-            counted(mistake(405, f"this path takes {allowed}", (b"allow", allowed.encode())))
+            counted(_other_method(path))
         else:
             try:
                 self._handlers[path.name](body, counted)
@@ -223,6 +225,11 @@ class App:
 
     def _openapi(self, _: bytes, send: Send) -> None:
         send(Reply(200, json.dumps(self._described).encode()))
+
+
+def _other_method(path: Route, *headers: tuple[bytes, bytes]) -> Reply:
+    allowed = ", ".join(path.methods)
+    return mistake(405, f"this path takes {allowed}", (b"allow", allowed.encode()), *headers)
 
 
 def _json(body: bodies.Body) -> Reply:

@@ -202,12 +202,22 @@ WANTED = {  # by the name of a field; with [] what a list of that name holds
 }
 
 
+UNSUPPORTED = {  # fields that a client of another service may send; docs/beyond-the-paper.md lists what is missing
+    **dict.fromkeys(
+        ("k", "top_k", "slate", "slots"), "one decision takes one action: slates and top-k are not supported"
+    ),
+    **dict.fromkeys(("min", "max", "range"), "actions are a finite set: cut a continuous one into steps"),
+}
+
+
 def sentence(errors: Sequence[Mapping[str, Any]]) -> str:
     """What the first of pydantic's errors says."""
     first = errors[0]
     kind, parts = first["type"], list(first["loc"])
     if kind in ("missing", "extra_forbidden"):
         where = _place(parts[:-1]) or "the body"
+        if kind == "extra_forbidden" and parts[-1] in UNSUPPORTED:
+            return UNSUPPORTED[str(parts[-1])]
         return f"{where} lacks {parts[-1]!r}" if kind == "missing" else f"{where} has an unknown field, {parts[-1]!r}"
     place = _place(parts)
     if kind == "string_too_long":

@@ -125,6 +125,8 @@ class Admission:
         if is_open:
             if not self._is_own(headers.get(b"host", b"")):
                 return refusal(421, "this server has another name: use its address, or start it with --allow-host NAME")
+            if headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers:
+                return refusal(413, "this path takes no body")  # anybody may ask here
         elif not self._is_known(headers.get(b"authorization", b"")):
             return refusal(401, "this needs the header 'Authorization: Bearer TOKEN' with the server's token")
         if head.method != "POST":

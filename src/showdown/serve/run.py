@@ -195,6 +195,11 @@ def address_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
+def shown_address(listener: socket.socket) -> str:
+    """An address that a client on this machine can use, where the server listens on all of them."""
+    return address_of(listener).replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
+
+
 def run(app: App, service: Service, listener: socket.socket) -> None:
     """Answer until SIGTERM or Ctrl-C, then save; however often it is said, the save is not skipped."""
     sys.setswitchinterval(TURN)

@@ -81,29 +81,29 @@ def serve_command(
         raise UsageError("--save-every, --max-body, --max-batch must be greater than 0, --rows and --window at least 0")
     try:
         from showdown.agent import Window
+        from showdown.serve import run as server
         from showdown.serve.app import App
         from showdown.serve.http import RequestLimits
-        from showdown.serve.run import address_of, alone_with, default_save, listening, open_agent, policy_name, run
         from showdown.serve.service import Service
     except ImportError as error:
         raise UsageError(f"serve needs httptools and others: pip install 'bandit-showdown[serve]' ({error})") from None
-    kept = save or default_save(file)
-    with alone_with(kept) as is_alone, listening(host, port) as listener:
+    kept = save or server.default_save(file)
+    with server.alone_with(kept) as is_alone, server.listening(host, port) as listener:
         options: dict[str, Any] = {"journal": journal, "archive_journal": archive_journal, "accept_loss": accept_loss}
         options |= {"background": background, "history": Window(window) if window else None}
         new = {"remember": remember, "seed": seed, "room": room}
-        agent = open_agent(file, kept, new=new, rows=rows, warm=warm, **options)
+        agent = server.open_agent(file, kept, new=new, rows=rows, warm=warm, **options)
         for note in agent.notes:
             console.warn(note)
         limits = RequestLimits(body_bytes=max_body, batch=max_batch, actions=max_actions)
-        name = policy_name(agent)
+        name = server.policy_name(agent)
         service = Service(agent, name, kept, save_every=save_every, limits=limits, say=console.warn, is_alone=is_alone)
-        console.data(f"{name} at {address_of(listener)} (described at /docs); it is saved to {kept}")
+        console.data(f"{name} at {server.address_of(listener)} (described at /docs); it is saved to {kept}")
         if made_up:
             console.data(f"token: {token}")
         console.finish()
-        app = App(service, token, [host, *(allow_host or [])], address_of(listener))
-        run(app, service, listener)
+        app = App(service, token, [host, *(allow_host or [])], server.shown_address(listener))
+        server.run(app, service, listener)
         if service.not_saved:
             raise ShowdownError(f"stopped after {agent.decisions} decisions, and not saved: {service.not_saved}")
         console.data(f"stopped after {agent.decisions} decisions; saved to {kept}")
