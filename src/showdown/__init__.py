@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from showdown.agent import Agent as Agent
-    from showdown.api.listing import listing as list  # noqa: F401
+    from showdown.api.list import list as list
     from showdown.api.open import open as open
     from showdown.api.own import policy as policy
     from showdown.api.own import problem as problem
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_LATER = {  # name → the module that defines it, and its name there where that is another
+_LATER = {  # name → the module that defines it
     "Agent": "showdown.agent",
     "Results": "showdown.api.results",
     "ShowdownError": "showdown.basics.errors",
     "UsageError": "showdown.basics.errors",
     "ShowdownWarning": "showdown.basics.errors",
     "evaluate": "showdown.logged.evaluate",
-    "list": "showdown.api.listing:listing",
+    "list": "showdown.api.list",
     "open": "showdown.api.open",
     "policy": "showdown.api.own",
     "problem": "showdown.api.own",
@@ -53,8 +53,7 @@ _LATER = {  # name → the module that defines it, and its name there where that
 
 def __getattr__(name: str) -> Any:
     if name in _LATER:
-        module, _, called = _LATER[name].partition(":")
-        return getattr(import_module(module), called or name)
+        return getattr(import_module(_LATER[name]), name)
     raise AttributeError(f"module 'showdown' has no attribute {name!r}; it has {', '.join(_LATER)}")
 
 

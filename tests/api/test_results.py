@@ -241,3 +241,10 @@ def test_a_class_that_is_typed_again_is_another_one():
         exec(text.format(number), names)
         hashes.append(to_json(names["Typed"](), numerics=True)["source"])
     assert hashes[0] == hashes[1] != hashes[2]
+
+
+def test_two_tables_of_one_session_are_kept_apart(frame, results):
+    """Both are called `data`, and the first has more rows than the second."""
+    short = sd.run("LinGreedy", frame.head(30), label="plan", trials=2)
+    assert set(short.trials()["horizon"]) == {30}
+    assert set(results.trials()["horizon"]) == {60}

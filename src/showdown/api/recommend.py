@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from contextlib import ExitStack
+from html import escape
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -74,8 +75,14 @@ class Recommended(Results):
         return agent
 
     def __repr__(self) -> str:
+        return wrapped(self._lines())
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<p>{escape(line)}</p>" for line in self._lines()) + super()._repr_html_()
+
+    def _lines(self) -> list[str]:
         lost = str(session_folder())  # files in it go with this process, so nobody is sent there
-        return wrapped(line for line in self.answer.lines if lost not in line)
+        return [line for line in self.answer.lines if lost not in line]
 
 
 def recommend(

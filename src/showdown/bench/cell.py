@@ -18,7 +18,7 @@ def identity_hash(identity: dict[str, Any]) -> str:
     return hashlib.sha256(canonical(identity).encode()).hexdigest()[:20]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Cell:
     policy_name: str
     problem_name: str
@@ -26,6 +26,9 @@ class Cell:
     problem: Problem  # its horizon is the cell's
     trials: int
     seed: int
+
+    def __repr__(self) -> str:
+        return f"<Cell {self.label}, {self.trials} trials × {self.problem.horizon} steps, seed {self.seed}>"
 
     @cached_property
     def identity(self) -> dict[str, Any]:

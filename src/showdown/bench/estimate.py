@@ -84,6 +84,9 @@ class _Known:
         if _names(cell) not in self.played:
             return expected
         took, trials, horizon = self.played[_names(cell)]
+        rows = cell.problem.longest(cell.problem.load())
+        if rows is not None and rows < horizon:  # another table of the same name
+            return expected
         shorter = replace(cell, trials=trials, problem=cell.problem.with_horizon(horizon))
         return took * expected / max(self._modelled(shorter), 1e-9)
 
