@@ -80,6 +80,9 @@ class AdaptiveCouncil(Policy):
     spread: float = param(
         0.7, "of the draw between members, in deviations; 0 follows the best one", non_negative, linear(0.0, 2.0)
     )
+    caution: float = param(
+        2.0, "deviations by which a short memory must be better to decide", non_negative, linear(0.0, 4.0)
+    )
 
     @property
     def refit_every(self) -> int:
@@ -127,10 +130,18 @@ class AdaptiveCouncil(Policy):
         wide = wide_design(self.features, state.features, situation.spec, situation.inputs, actions)
         return [wide[..., kind.columns] for kind in self.kinds(situation.spec)]
 
+    def standing(self, contest: Contest) -> Contest:
+        """The contest with a handicap of short memories: they explore what they forgot, so a tie is not enough."""
+        short = jnp.arange(len(contest.sums)) >= len(contest.sums) // (1 + len(self.memories))
+        return contest._replace(sums=contest.sums + jnp.where(short, self.caution * contest.deviation, 0.0))
+
     def act(self, key: jax.Array, state: AdaptiveState, situation: Situation) -> jax.Array:
         """The best of one draw of every action's value by the member that decides; the others are not asked."""
         kinds = self.kinds(situation.spec)
-        member, draws_key = state.contest.draw(role_key(key, "member"), self.spread), role_key(key, "draws")
+        member, draws_key = (
+            self.standing(state.contest).draw(role_key(key, "member"), self.spread),
+            role_key(key, "draws"),
+        )
         memory, kind = member // len(kinds), member % len(kinds)
         held = [jax.tree.map(lambda leaf: leaf[memory], belief) for belief in state.beliefs]
         seen = list(zip(kinds, held, self.designs(state, situation), strict=True))
@@ -152,7 +163,9 @@ class AdaptiveCouncil(Policy):
             return None
         law = jax.vmap(lambda mean, spread, freedom: largest(mean, spread, freedom, situation.mask))
         laws = jnp.stack([law(*values.law) for values in self.values(state, situation)], axis=1)
-        return jnp.sum(state.contest.law(self.spread)[:, None] * laws.reshape(-1, situation.num_actions), axis=0)
+        return jnp.sum(
+            self.standing(state.contest).law(self.spread)[:, None] * laws.reshape(-1, situation.num_actions), axis=0
+        )
 
     def update(
         self, key: jax.Array, state: AdaptiveState, situation: Situation, action: jax.Array, reward: jax.Array
@@ -170,9 +183,9 @@ class AdaptiveCouncil(Policy):
         errors = (jnp.stack(predicted, axis=-1) - reward) ** 2  # (memories, kinds)
         leaders = jnp.argmin(state.contest.sums.reshape(errors.shape), axis=-1)
         led = jnp.take_along_axis(errors, leaders[:, None], axis=-1)[:, 0]
-        leader = jnp.argmin(state.contest.sums)
+        leader = jnp.argmin(self.standing(state.contest).sums)
         # `act` cannot keep its draw, so a second one from the same law stands for it in the timeline
-        member = state.contest.draw(key, self.spread)
+        member = self.standing(state.contest).draw(key, self.spread)
         return state._replace(
             beliefs=tuple(beliefs),
             contest=state.contest.observe(errors.ravel(), self.judged),
