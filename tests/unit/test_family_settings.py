@@ -16,6 +16,7 @@ from showdown.policies.low_rank_filter import LowRankFilter
 from showdown.policies.neural_tangent import NeuralTangent
 from showdown.policies.perturbed_rewards import PerturbedRewards
 from showdown.policies.rich_last_layer import RichLastLayer
+from showdown.policies.rules import BestMean
 from showdown.policies.variational_last_layer import VariationalLastLayer
 from showdown.protocol.problem import ProblemSpec
 
@@ -74,3 +75,11 @@ def test_a_method_that_looks_into_its_network_has_one(kind):
 def test_features_of_a_network_need_a_hidden_layer(name):
     with pytest.raises(UsageError, match="has none"):
         policies.get(f"{name}[hidden_layers=()]").init(jax.random.key(0), SPEC)
+
+
+@pytest.mark.parametrize(
+    "family", ["Rich-BLL", "Evidence", "VBLL", "NeuralTS", "SAU", "HiLoFi", "LRKF", "Ensemble+", "Ensemble++"]
+)
+def test_every_family_has_a_greedy_twin_on_both_networks(family):
+    for name in (family, f"{family}-Net"):
+        assert isinstance(policies.get(f"{name}/Greedy").inner, BestMean)
