@@ -280,6 +280,13 @@ def test_a_simulator_whose_choices_matter_later_is_refused():
         as_problem(Remembers())
 
 
+def test_what_is_not_wrapped_is_not_registered():
+    with pytest.raises(UsageError, match=r"Coin is plain Python: add as_policy\(…\) of it"):
+        policies.add("coin", Coin)
+    with pytest.raises(UsageError, match=r"shop is plain Python: add as_problem\(…\) of it"):
+        problems.add("shop-of-mine", shop)
+
+
 def test_errors_of_a_policy_say_where_they_come_from():
     def fails(context):
         raise KeyError("age")

@@ -125,7 +125,8 @@ def _measure_beginning(problem: Problem) -> Measured | None:
 def _first_of_each(cells: list[Cell]) -> dict[str, Cell]:
     first: dict[str, Cell] = {}
     for cell in cells:
-        first.setdefault(family(cell), cell)
+        if not cell.policy.in_python:  # each of those is a family of its own, and may be made for some sizes
+            first.setdefault(family(cell), cell)
     return first
 
 

@@ -49,6 +49,9 @@ class Registry(Generic[T]):
         check_name(f"the name of a {self.noun}", name)
         if any(letter in name for letter in "[,/"):
             raise UsageError(f"a {self.noun} name may not hold '[', ',' or '/': {name!r}")
+        if self.noun in ("policy", "problem") and not isinstance(value, Configuration):
+            kind = getattr(value, "__name__", type(value).__name__)
+            raise UsageError(f"{kind} is plain Python: add as_{self.noun}(…) of it, from showdown.plain")
         for layer in layers(value):
             if isinstance(layer, Configuration) and not is_config(layer):
                 raise UsageError(f"{type(layer).__name__} lacks @config: write it in the line above its `class`")

@@ -96,7 +96,7 @@ def cores_at_play(policy: Policy, trials: int) -> int:
     XLA runs most of a program on one core, even most products of a training. The rounding of a network depends on the
     number of trials that are played together.
     """
-    if memory.sharers > 1 or jax.default_backend() != "cpu":
+    if memory.sharers > 1 or jax.default_backend() != "cpu" or policy.in_python:
         return 1
     return max(1, min(cores(), trials // (FEWEST_TRAINING if policy.refit_every else FEWEST)))
 
