@@ -129,6 +129,21 @@ def test_files_and_journals_know_which_actions_there_are(tmp_path):
     assert [log.action_names[action] for action in log.actions] == [one.name for one in made]
 
 
+def test_a_journal_puts_actions_where_they_were_whatever_room_there_is(tmp_path):
+    path, journal = tmp_path / "agent.npz", tmp_path / "journal"
+    agent = taught(journal=journal)
+    agent.save(path)
+    agent.remove_action(1)
+    agent.add_action("x")  # in the slot of 1, since all are taken
+    waiting = agent.decide([0.1, 0.2], available=["x"])
+    agent.close()
+    again = Agent.load(path, journal=journal, room=4)
+    assert again._codec.roster.names == [0, "x", 2, None, None, None, None]
+    assert agent.reward(waiting.id, 3.0)
+    assert again.reward(waiting.id, 3.0)
+    np.testing.assert_array_equal(means(again)[:3], means(agent)[:3])
+
+
 @pytest.mark.parametrize("name", ["NeuralLinear", "Council-fast"])
 def test_policies_that_refit_take_more_actions(name):
     draw = np.random.default_rng(1)

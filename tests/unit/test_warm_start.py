@@ -120,7 +120,7 @@ def test_what_is_refused(frame, plain, given, sentence):
 
 
 def test_a_recommended_agent_knows_the_table(recipe, frame, plain, tmp_path):
-    agent = Agent.recommended(recipe, seed=3, remember=2, journal=tmp_path / "journal")
+    agent = Agent.recommended(recipe, seed=3, remember=2, room=0, journal=tmp_path / "journal")
     assert (agent.observations, agent._pending.most) == (3 * ROWS, 2)
     assert np.mean([agent.choose(row) == row["plan"] for _, row in frame.iterrows()]) > 0.8
     agent.close()
@@ -143,6 +143,8 @@ def test_a_server_learns_from_a_file_once(recipe, frame, tmp_path):
     pytest.importorskip("httptools")
     from showdown.serve.run import open_agent
 
+    served = open_agent(recipe, tmp_path / "served.npz", new={"remember": 5, "seed": 1, "room": 2})
+    assert (served.observations, served.spec.num_actions) == (3 * ROWS, 5)
     about = json.loads(recipe.read_text()) | {"learned": None, "data": {"label": "plan"}}
     recipe.write_text(json.dumps(about))
     frame.to_csv(tmp_path / "april.csv", index=False)

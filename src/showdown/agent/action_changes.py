@@ -72,14 +72,37 @@ def slot_of_next(agent: Upkeep) -> int:
     return len(roster.names) if slot is None else slot
 
 
-def add(agent: Upkeep, name: Name) -> None:
+def add_again(agent: Upkeep, name: Any, slot: Any) -> None:
+    """Do an addition of a journal again; it had this slot, and later records speak of that."""
+    names = agent._codec.roster.names
+    if type(slot) is not int or not 0 <= slot < 2 * MOST_ACTIONS or (slot < len(names) and names[slot] is not None):
+        raise UsageError(f"the action {name!r} cannot have the slot {str(slot)[:40]}")
+    add(agent, check_addition(agent, name), slot)
+
+
+def widen(agent: Upkeep, larger: ProblemSpec) -> None:
+    """Have more slots, with the lock held."""
+    agent._learner.state = grown(agent.policy, agent._learner.key, agent._learner.state, agent.spec, larger)
+    agent._set_spec(larger)
+
+
+def make_room(agent: Upkeep, room: int) -> None:
+    """Have so many slots that were never used, where actions have slots."""
+    roster = agent._codec.roster
+    unused = sum(name is None for name in roster.names) - len(roster.freed)
+    if agent._codec.has_slots and unused < room:
+        widen(agent, agent.spec._replace(num_actions=agent.spec.num_actions + room - unused))
+
+
+def add(agent: Upkeep, name: Name, slot: int | None = None) -> None:
     """Give an action a slot, with the lock held; it was checked before."""
-    roster, slot = agent._codec.roster, slot_of_next(agent)
+    roster = agent._codec.roster
+    if slot is None:
+        slot = slot_of_next(agent)
     agent._learner.background.cancel()
-    if slot == len(roster.names):
-        larger = _larger(agent.spec)
-        agent._learner.state = grown(agent.policy, agent._learner.key, agent._learner.state, agent.spec, larger)
-        agent._set_spec(larger)
+    if slot >= len(roster.names):
+        while slot >= len(roster.names):
+            widen(agent, _larger(agent.spec))
         if agent._is_warm:
             agent.warm(together_only=True)
     elif slot in roster.freed:

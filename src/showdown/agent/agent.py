@@ -23,7 +23,7 @@ from typing import Any
 import jax
 
 from showdown.agent import checkpoint, codec, records, together
-from showdown.agent.action_changes import check_growth
+from showdown.agent.action_changes import check_growth, make_room
 from showdown.agent.belief_health import Watch
 from showdown.agent.codec import Codec
 from showdown.agent.decider import Decider
@@ -90,7 +90,7 @@ class Agent(Learning):
         self._watch = Watch()
         self._keeper = JournalKeeper()
         self._began_with = spec.num_actions
-        if room:
+        if room and slotted:
             check_growth(policy, spec, spec._replace(num_actions=spec.num_actions + room))
             self._set_spec(spec._replace(num_actions=spec.num_actions + room))
         if journal is not None:
@@ -200,16 +200,19 @@ class Agent(Learning):
         history: Bound = None,
         seed: int | None = None,
         remember: int | None = None,
+        room: int = 0,
         journal: str | Path | None = None,
         archive_journal: bool = False,
         accept_loss: bool = False,
     ) -> Agent:
         """The agent that `save` wrote, after what its journal holds; raises UsageError for a file that holds none.
 
-        `history`, `seed` and `remember` are as for a new agent, from now on; without them they are what they were.
+        `history`, `seed`, `remember` and `room` are as for a new agent, from now on; without them nothing changes.
         """
         changes: Any = {"history": history, "seed": seed, "remember": remember}
         agent = checkpoint.unpack(cls, Path(path), background=background, **changes)
+        if room:
+            make_room(agent, room)
         if journal is not None:
             agent._keep_journal(Path(journal), archive=archive_journal, accept_loss=accept_loss)
         return agent

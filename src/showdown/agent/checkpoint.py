@@ -195,7 +195,7 @@ def _learn(agent: Agent, rewards: list[tuple[np.ndarray, int, np.float32]]) -> N
 def _redo(agent: Agent, record: dict[str, Any]) -> None:
     """Do what a record without a reward stands for."""
     if "added" in record:
-        action_changes.add(agent, action_changes.check_addition(agent, record["added"]))
+        action_changes.add_again(agent, record["added"], record["slot"])
     elif "removed" in record:
         agent._codec.roster.remove(action_changes.check_removal(agent, record["removed"]))
     elif "rows" in record:
