@@ -128,7 +128,6 @@ def test_a_rule_goes_inside_the_warm_up_and_needs_a_belief():
         ("Uniform/SampledIDS", "SampledIDS needs a policy that draws"),
         ("LinFullPost/UCB[width=-1]", "width must not be negative"),
         ("LinFullPost/SampledIDS[samples=1]", "samples must be at least 2"),
-        ("NeuralLinear/recent/UCB", "name the rule first, as NAME/UCB/recent"),
         ("NPR/Greedy", "PerturbedRewards plays the best of its values already"),
         ("LinFullPost/Best", "there are: UCB, SquareCB, IDS, SampledIDS, Greedy, Duel"),
     ):
