@@ -44,7 +44,7 @@ def drawn(found: Aggregates) -> matplotlib.figure.Figure:
         color, dash = style.line(place)
         lines += right.step(found.levels, method.profile, where="post", color=color, linestyle=dash)
     right.set_xscale("log")
-    right.set_xlabel("ratio to the best of a problem (logarithmic)")
+    right.set_xlabel("ratio to the best (logarithmic)")
     right.set_ylabel("share of problems")
     right.set_ylim(0, 1.02)
     ticks = [tick for tick in (1, 1.1, 1.2, 1.5, 2, 3, 5, 10, 20, 50) if tick <= found.levels[-1]]
