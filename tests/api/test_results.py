@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import showdown as sd
@@ -248,3 +249,10 @@ def test_two_tables_of_one_session_are_kept_apart(frame, results):
     short = sd.run("LinGreedy", frame.head(30), label="plan", trials=2)
     assert set(short.trials()["horizon"]) == {30}
     assert set(results.trials()["horizon"]) == {60}
+
+
+def test_a_table_of_arrow_is_data_too(frame, results):
+    """As is a DataFrame of polars: both know `to_pandas`."""
+    found = sd.run("LinGreedy", pa.Table.from_pandas(frame), label="plan", trials=4, reference=False)
+    same = results.select("LinGreedy")
+    assert found.trials()["cell"].tolist() == same.trials()["cell"].tolist()

@@ -33,7 +33,12 @@ def dense(array: Any) -> np.ndarray:
 
 
 def as_frame(data: Any) -> pd.DataFrame:
-    """A table already in memory: a DataFrame (its index is left out), a 2-D array, sparse or not, or arrays by name."""
+    """A table already in memory: a DataFrame (its index is left out), a 2-D array, sparse or not, or arrays by name.
+
+    DataFrames of polars and tables of pyarrow, which know how to become one of pandas, are taken too.
+    """
+    if not isinstance(data, pd.DataFrame) and hasattr(data, "to_pandas"):
+        data = data.to_pandas()
     if isinstance(data, pd.DataFrame):
         frame = data.reset_index(drop=True)
         frame.columns = [str(name) for name in frame.columns]
