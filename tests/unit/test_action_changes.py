@@ -59,7 +59,7 @@ def test_what_is_learned_stays_and_a_new_action_starts_from_the_prior():
     assert agent.choose([0.5, 0.1]) == "new"
     assert agent.choose([0.5, 0.1], available=[0, 2]) in (0, 2)
     decision = agent.decide([0.5, 0.1])
-    assert (decision.name, agent.known_as(decision)) == ("new", "new")
+    assert (decision.name, decision.known_as) == ("new", "new")
     law = agent.probabilities([0.5, 0.1])
     assert law.values[4:].sum() == 0
     assert law.values.sum() == pytest.approx(1, abs=1e-3)

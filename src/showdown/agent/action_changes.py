@@ -36,8 +36,11 @@ def check_addition(agent: Upkeep, name: Any, most: int = MOST_ACTIONS) -> Name:
     """The name of an action that can be added; raises UsageError, in one sentence, for any other."""
     _check_slots(agent)
     name, roster = checked_name(name), agent._codec.roster
-    if name in roster or (agent.encoder is not None and not isinstance(name, str)):
-        raise UsageError(f"there is an action {name!r} already" if name in roster else "a name is text here")
+    for known in roster:
+        if str(known) == str(name):  # 3 and '3' are one name over HTTP and in a log
+            raise UsageError(f"there is an action {known!r} already")
+    if agent.encoder is not None and not isinstance(name, str):
+        raise UsageError("a name is text here")
     if len(roster) >= most:
         raise UsageError(f"the agent has {len(roster):,} actions, and may have {most:,}: remove one first")
     if roster.next_slot(_can_start_anew(agent.policy)) is None:
@@ -77,7 +80,7 @@ def add_again(agent: Upkeep, name: Any, slot: Any) -> None:
     names = agent._codec.roster.names
     if type(slot) is not int or not 0 <= slot < 2 * MOST_ACTIONS or (slot < len(names) and names[slot] is not None):
         raise UsageError(f"the action {name!r} cannot have the slot {str(slot)[:40]}")
-    add(agent, check_addition(agent, name), slot)
+    add(agent, check_addition(agent, name, 2 * MOST_ACTIONS), slot)  # --max-actions may have been more than usual
 
 
 def widen(agent: Upkeep, larger: ProblemSpec) -> None:

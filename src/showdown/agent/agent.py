@@ -143,10 +143,6 @@ class Agent(Learning):
             raise made  # type: ignore[misc]
         return made
 
-    def known_as(self, decision: Decision) -> Any:
-        """The action of a decision as it is to be named to this agent: by its name, or by a number."""
-        return self._codec.roster.names[decision.action] if self._codec.has_slots else decision.name
-
     def answer_together(self, calls: Sequence[Call], *, draws: int = DRAWS) -> list[Answer]:
         """Answer calls that wait at the same time, rewards first: each answer, or error, is in its call's place."""
         return together.answer(self, calls, draws)
@@ -170,12 +166,15 @@ class Agent(Learning):
     def probabilities(
         self, context: Any, *, available: Iterable[Any] | None = None, actions: Any = None, draws: int = DRAWS
     ) -> Probabilities:
-        """The probability with which each action would be taken now, exact or from `draws` draws; decides nothing."""
+        """The probability with which each action would be taken now, exact or from `draws` draws; decides nothing.
+
+        They are in the order of `agent.actions`, or of the `actions` given where these are others each time.
+        """
         with self._lock:
             vector, offer = self._codec.context(context), self._codec.offer(available, actions)
             found = self._decider.probabilities(vector, offer, draws)
-        count = len(self._codec.names(offer))
-        return Probabilities(found.values[:count], found.errors[:count], found.draws)
+            filled = [place for place, name in enumerate(self._codec.names(offer)) if name is not None]
+        return Probabilities(found.values[filled], found.errors[filled], found.draws)
 
     # Keeping it
 

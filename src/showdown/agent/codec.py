@@ -222,7 +222,8 @@ def reward_vector(rewards: Any, rows: int) -> np.ndarray:
 
 def described(agent: Any) -> str:
     """What an agent prints as: its policy, its sizes and what it has done."""
-    names = f" ({', '.join(agent.encoder.action_names)})" if agent.encoder else ""
-    sizes = f"{agent.spec.context_dim} numbers, {agent.spec.num_actions} actions{names}"
+    actions = agent.actions
+    names = "" if actions == list(range(len(actions))) else f" ({', '.join(map(str, actions))})"
+    sizes = f"{agent.spec.context_dim} numbers, {len(actions)} actions{names}"
     done = f"{agent.decisions:,} decisions, {agent.observations:,} rewards learned"
     return wrapped([f"<Agent of {agent.policy!r}: {sizes}; {done}>"], most=5)

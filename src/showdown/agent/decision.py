@@ -71,6 +71,7 @@ class Decision(NamedTuple):
     name: str  # of the action; its number as text where it has no name
     propensity: float  # the probability with which the policy takes this action here
     propensity_error: float  # its standard error; 0 where it is exact
+    known_as: Any = None  # the action as it is to be named to the agent: its name, or its number where it has none
 
 
 class Waiting(NamedTuple):

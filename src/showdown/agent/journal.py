@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from showdown.agent import journal_format as form
-from showdown.agent.journal_format import Broken, JournalError, JournalLossError, JournalRecord
+from showdown.agent.journal_format import Broken, Header, JournalError, JournalLossError, JournalRecord
 from showdown.agent.journal_segment import Position, Segment
 from showdown.basics.errors import UsageError
 from showdown.config import to_json
@@ -245,18 +245,34 @@ def segments(path: Path) -> list[Path]:
 
 
 def journal_records(path: str | Path) -> Iterator[dict[str, Any]]:
-    """Every record of a journal and of its older segments that were kept, the oldest first; nothing is changed."""
+    """Every record of a journal and of its older segments that were kept, the oldest first; nothing is changed.
+
+    Raises JournalLossError where records are damaged or gone. What a killed writer has left unfinished is no record.
+    """
+    return (record for _, record in headed_records(Path(path)))
+
+
+def headed_records(path: Path) -> Iterator[tuple[Header, dict[str, Any]]]:
+    """The same, each with the header of its segment."""
     last = 0
-    for file in segments(Path(path)):
+    for file in segments(path):
         with open(file, "rb") as stream:
             header = form.read_header(stream, file)
-            form.read_mark(stream, header)
+            mark, found = form.read_mark(stream, header), header.first - 1
+            marked = found if mark is None else mark.last
             for line in form.read_records(stream, header):
                 if isinstance(line, Broken):
-                    raise JournalLossError(f"line {line.line} of the journal {file} is damaged")
-                if line.number > last:
-                    last = line.number
-                    yield line.content
+                    if line.unfinished and line.number > marked:
+                        break
+                    raise JournalLossError(f"line {line.line} of the journal {file} is damaged: put a copy back")
+                found = line.number
+                if found > last:
+                    last = found
+                    yield header, line.content
+        if found < marked:
+            raise JournalLossError(
+                f"the journal {file} ends after record {found}, and {marked} were written: put a copy back"
+            )
 
 
 def _link(path: Path, name: Path) -> None:

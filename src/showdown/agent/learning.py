@@ -46,8 +46,7 @@ class Learning(Upkeep):
         A policy that refits does so `refits` times at the end; "all" refits where `learn` would, which takes as long.
         Its rows count as steps, and as warm-up pulls of their actions.
         """
-        if refits != "all" and (type(refits) is not int or refits < 1):
-            raise UsageError(f"refits must be a whole number of at least 1 or 'all', not {refits!r}")
+        _check_refits(refits)
         with self._lock:
             inputs, slots = self._codec.outcomes(contexts, actions, features)
             paid = codec.reward_vector(rewards, len(inputs))
@@ -74,6 +73,7 @@ class Learning(Upkeep):
         and `features` go with them: each row then teaches what every action pays. `action` and `reward` name those of a
         log of decisions, whose rows teach what the action taken paid. A journal does not hold them: save the agent.
         """
+        _check_refits(refits)
         if (bool(label or rewards) + bool(action and reward)) != (not hasattr(data, "bandit_table")):
             raise UsageError("name the label, or the reward columns, of a table; or the action and the reward of a log")
         with self._lock:
@@ -90,3 +90,8 @@ class Learning(Upkeep):
         shared = not self._codec.has_slots
         self._decider.clock.give(np.arange(len(slots)) % self.spec.num_actions if shared else slots)
         return self._learner.learn_many(inputs, slots, paid, refits)
+
+
+def _check_refits(refits: Any) -> None:
+    if refits != "all" and (type(refits) is not int or refits < 1):
+        raise UsageError(f"refits must be a whole number of at least 1 or 'all', not {refits!r}")

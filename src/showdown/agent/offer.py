@@ -96,6 +96,12 @@ def listed(actions: Any) -> tuple[list[Any], list[Any]]:
         names, features = list(range(len(actions))), list(actions)
     else:
         raise UsageError(f"actions are given by name, each with its features, not as {type(actions).__name__}")
+    names = [int(name) if isinstance(name, np.integer) else name for name in names]
+    for name in names:
+        if not isinstance(name, str) and type(name) is not int:
+            raise UsageError(f"an action is offered by its name, text or a whole number, not {str(name)[:60]}")
+    if len({str(name) for name in names}) < len(names):
+        raise UsageError("an action is offered twice, as a number and as text")
     if not names:
         raise UsageError("no action is offered, so there is nothing to choose")
     if len(names) > MOST:

@@ -44,8 +44,8 @@ def added(name: Any, slot: int) -> dict[str, Any]:
     return {"added": name, "slot": slot}
 
 
-def removed(name: Any) -> dict[str, Any]:
-    return {"removed": name}
+def removed(name: Any, slot: int) -> dict[str, Any]:
+    return {"removed": name, "slot": slot}
 
 
 def inputs_of(record: dict[str, Any], action_dim: int) -> np.ndarray:
@@ -78,11 +78,9 @@ class Unfolded(NamedTuple):
 
 def rename(names: list[Any], record: dict[str, Any]) -> None:
     """Change the names of the slots as a record says."""
-    if "added" in record:
+    if "added" in record or "removed" in record:
         names += [None] * (record["slot"] + 1 - len(names))
-        names[record["slot"]] = record["added"]
-    elif "removed" in record:
-        names[names.index(record["removed"])] = None
+        names[record["slot"]] = record.get("added")
 
 
 def unfolded(record: dict[str, Any], names: list[Any], action_dim: int) -> Unfolded | None:

@@ -54,7 +54,7 @@ class Roster:
 
     def _slot_of_other(self, name: Any) -> int:
         """The same for what is written in another way: a number of NumPy's, or '3' as 3."""
-        number = int(name) if isinstance(name, np.integer) else name
+        number = _number(name)
         if self.is_numbered:
             if type(number) is not int:
                 raise UsageError(f"an action is a whole number from 0 to {len(self) - 1} here, not {shown(name)}")
@@ -95,3 +95,9 @@ class Roster:
         if len(self._slots) == len(self.names):
             return None
         return np.array([name is not None for name in self.names])
+
+
+def _number(name: Any) -> Any:
+    """A number of NumPy's, or one that is written as text, as JSON has the names of an object; others as they are."""
+    is_written = type(name) is str and name.isdecimal() and name.isascii() and len(name) < 10 and str(int(name)) == name
+    return int(name) if is_written or isinstance(name, np.integer) else name

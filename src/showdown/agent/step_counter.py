@@ -24,7 +24,7 @@ class StepCounter:
         self._warm_up = policy.warm_up_steps(spec)
         self._num_actions = spec.num_actions
         self.decisions = 0  # made so far
-        self.given = 0  # rows of history, which others decided
+        self.given = 0  # steps that were not decisions: rows of history, which others decided, and turns of new slots
         self.owed: list[int] | None = None  # warm-up steps still to play, where the history has changed them
 
     @property
@@ -57,6 +57,10 @@ class StepCounter:
         if self.owed is not None or turns:
             self.owed = [turn // before * spec.num_actions + turn % before for turn in turns]
         self._warm_up = policy.warm_up_steps(spec)
+        if self.owed is None and self.decisions < self._warm_up:  # the warm-up among fewer actions is over
+            self.owed = []
+        if self.owed is not None:  # so that steps after the larger warm-up go on being others each time
+            self.given += max(0, self._warm_up - self.decisions - len(self.owed) - self.given)
 
     def owe(self, action: int) -> None:
         """Have an action that was added played in turn as often as the others were at first."""

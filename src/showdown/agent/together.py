@@ -207,8 +207,9 @@ def _decide(agent: Agent, rows: list[_Asked], answers: list[Any], draws: int) ->
         return
     made, codec = list(zip(actions, laws, rows, strict=True)), agent._codec
     decisions = [
-        Decision(agent._pending.new_id(), action, str(codec.name(action, row.offer)), *law.taken(action))
+        Decision(agent._pending.new_id(), action, str(name), *law.taken(action), known_as=name)
         for action, law, row in made
+        for name in [codec.name(action, row.offer)]
     ]
     try:
         agent._keeper.write(

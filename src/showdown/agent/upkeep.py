@@ -74,14 +74,15 @@ class Upkeep(AbstractContextManager):
         """
         with self._lock:
             checked = action_changes.check_addition(self, name, most)
-            self._keeper.write(records.added(checked, action_changes.slot_of_next(self)))
-            action_changes.add(self, checked)
+            slot = action_changes.slot_of_next(self)
+            self._keeper.write(records.added(checked, slot))
+            action_changes.add(self, checked, slot)
 
     def remove_action(self, name: str | int) -> None:
         """Never take an action again. What was learned of it is forgotten when another one gets its place."""
         with self._lock:
             checked = action_changes.check_removal(self, name)
-            self._keeper.write(records.removed(checked))
+            self._keeper.write(records.removed(checked, self._codec.roster.slot(checked)))
             self._codec.roster.remove(checked)
 
     def _set_spec(self, spec: ProblemSpec) -> None:

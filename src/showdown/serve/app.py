@@ -127,7 +127,7 @@ class App:
         decision = cast(Decision, made)
         return bodies.Chosen(
             id=decision.id,
-            action=self._service.agent.known_as(decision),
+            action=decision.known_as,
             propensity=decision.propensity,
             propensity_error=decision.propensity_error,
         )

@@ -8,12 +8,11 @@ out, which biases estimates where a missing reward is no accident (no click mean
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from showdown.agent import journal_format, journal_records
-from showdown.agent.journal import segments
+from showdown.agent.journal import headed_records
 from showdown.agent.records import Unfolded, rename, unfolded
 from showdown.basics.errors import UsageError
 from showdown.logged.log import Log
@@ -42,9 +41,7 @@ def journal_log(path: str | Path) -> Log:
     """The decisions of a journal, and of its older segments that were kept, that have had their reward."""
     path = Path(path)
     try:
-        with open(segments(path)[0], "rb") as stream:
-            header = journal_format.read_header(stream, path)
-        decided, rewards, counts = _collected(path, header)
+        decided, rewards, counts = _collected(path)
     except OSError as error:
         raise UsageError(f"cannot read the journal {path}: {error.strerror}") from None
     if len(decided) < FEWEST:
@@ -67,12 +64,15 @@ def journal_log(path: str | Path) -> Log:
     )
 
 
-def _collected(path: Path, header: journal_format.Header) -> tuple[list[Unfolded], list[float], _Counts]:
+def _collected(path: Path) -> tuple[list[Unfolded], list[float], _Counts]:
     """The decisions that have a reward, in the order they were made, and their rewards."""
     decided: dict[str, Unfolded] = {}
     rewards: dict[str, float] = {}
-    names, others = list(header.actions), 0
-    for record in journal_records(path):
+    names: list[Any] = []
+    others, segment = 0, None
+    for header, record in headed_records(path):
+        if header != segment:  # older segments may be missing, with what they added and removed
+            names, segment = list(header.actions), header
         rename(names, record)
         made = unfolded(record, names, header.action_dim)
         if made is not None:

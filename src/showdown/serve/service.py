@@ -54,7 +54,7 @@ class Service:
         self._queue: SimpleQueue[list[_Asked] | None] = SimpleQueue()
         self._waiting = 0
         self._asked: list[_Asked] = []
-        self._saved: tuple[int, int] | None = None  # decisions and observations at the last save
+        self._saved: tuple[int, int, list[Any]] | None = None  # decisions, observations, actions at the last save
         self._saved_at: float | None = None
         self._failed_saves = 0
         self.not_saved = ""  # why the last save failed, where it did
@@ -136,7 +136,7 @@ class Service:
 
     def save(self) -> None:
         """Save what has changed since the last time. A failure is said and counted; the next save may work."""
-        now = self.agent.decisions, self.agent.observations
+        now = self.agent.decisions, self.agent.observations, self.agent.actions
         if now == self._saved:
             return
         try:

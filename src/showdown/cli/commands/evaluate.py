@@ -27,8 +27,6 @@ Available = Annotated[
 Features = Annotated[
     str, typer.Option(help="Columns with a feature of each action, by stem: affinity of affinity_0, affinity_1, …")
 ]
-
-
 LogFile = Annotated[
     Path, typer.Argument(help="A row per decision: CSV, JSON, Parquet, ARFF, KEEL or NumPy; or an agent's journal.")
 ]
@@ -48,9 +46,7 @@ def _read(path: Path, **options: Any) -> Log:
 
 
 def evaluate_command(
-    log: Annotated[
-        Path, typer.Argument(help="A row per decision: CSV, JSON, Parquet, ARFF, KEEL or NumPy; or an agent's journal.")
-    ],
+    log: LogFile,
     action: Annotated[str, typer.Option(help="The column of the action taken; default: found by its name.")] = "",
     reward: Annotated[str, typer.Option(help="The column of the reward it paid; default: found by its name.")] = "",
     propensity: Annotated[str, typer.Option(help="The column of the probability with which it was taken.")] = "",
