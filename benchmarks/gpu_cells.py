@@ -1,13 +1,16 @@
 """Play the cells of suites that no store holds, many at once on one GPU; resumable, and nothing is lost when it is cut.
 
     python benchmarks/gpu_cells.py plan SUITE…   # what is missing, GPU seconds, how many calls; needs no GPU
-    python benchmarks/gpu_cells.py play SUITE… --seconds 540 --workers 16 --archive $OUT/cells.tar.gz
+    python benchmarks/gpu_cells.py play SUITE… --seconds 560 --workers 24 --archive $OUT
 
-A cell is missing if neither `--out` nor a store under docs/results holds it. Cells go in chunks of one problem, short
-ones first, to so many processes of `showdown run`, which share the GPU (through MPS where it can be started), and each
-cell is written as it finishes. A cell that would not be done in time is not begun; one that is being played when time
-is up is lost and played next time. The archive holds all cells of `--out` and is renewed while playing, so a call that
-is cut has it too: unpack it into docs/results/NAME, and the next call plays the rest.
+A cell is missing if neither `--out` nor a store under docs/results holds it. Cells are played in the order of the
+suites and, within one, short ones first, by so many processes of the engine `processes`: each imports once, plays one
+cell after another and stores it as it finishes; one that dies loses its cell. They share the GPU through MPS where it
+can be started, and compiled programs through the cache on disk. What is being played when time is up is lost and
+played next time.
+
+The folder `--archive` gets cells-1.tar.gz and so on, of less than 16 MiB, renewed while playing, so a call that is cut
+has them too. Unpacked in docs/results, cells lie in folders called as their suites, and the next call plays the rest.
 
 The reproduction: benchmarks/suites/reproduction-*.toml, with SHOWDOWN_DATA=shared/data. The study: study-paper with the
 same, and study-tables with a folder that `showdown data fetch tables --data-dir DIR` filled. On a machine that gets the
@@ -20,192 +23,230 @@ import argparse
 import os
 import shutil
 import subprocess
-import sys
 import tarfile
 import threading
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from showdown.bench.plan import Planned
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
 MEASURED = ("neural", "neural-more", "gaussian-process", "readings", "council2", "families/short", "families/wheel")
 SHARING = 1.65  # what several processes under MPS gain in all, as measured (docs/performance.md)
-CHUNK = 60.0  # seconds of cells that one process plays before another problem may have its turn
-START = 12.0  # seconds of a process before it plays: imports, the device, data
+EVERY = 20.0  # seconds between two archives
+LARGEST = 12 << 20  # bytes of an archive to which no cell is added any more
+ERRORS = 5  # of the GPU, one after another, that end the processes
 
 
 class Job(NamedTuple):
     """A cell to play."""
 
-    policy: str  # its names, with commas: some presets are the same under two
-    problem: str  # as it is spelled on the command line
-    horizon: int
-    trials: int
-    seed: int
+    item: Planned
+    suite: str  # whose folder it goes to
     seconds: float  # with the GPU to itself
 
 
-def missing(suites: list[str], out: Path) -> tuple[list[Job], int]:
-    """The cells that no store holds, and the number of all."""
+def missing(asked: argparse.Namespace) -> tuple[list[Job], int]:
+    """The cells that no store holds, in the order in which they are to be played, and the number of all."""
+    import jax
+
     from plan_gpus import seconds_of
     from showdown.bench.plan import plan
     from showdown.bench.store import Store
     from showdown.bench.suite import load_suite
 
     stored = [Store(path.parent) for path in sorted(RESULTS.glob("**/cells"))]
-    planned = [item for name in suites for item in plan(load_suite(name), Store(out))]
-    left = {item.cell.hash: item for item in planned if not any(one.is_done(item.cell.hash) for one in stored)}
-    todo = [item for item in left.values() if not item.done]
-    jobs = [
-        Job(names_of(item), spelled(cell), cell.problem.horizon, cell.trials, cell.seed, seconds)
-        for item, seconds in zip(todo, seconds_of([item.cell for item in todo], MEASURED), strict=True)
-        for cell in [item.cell]
-    ]
-    return jobs, len({item.cell.hash for item in planned})
+    planned = {
+        item.cell.hash: (item, Path(name).stem)
+        for name in reversed(asked.suites)  # a cell of two suites belongs to the first
+        for item in plan(load_suite(name), Store(asked.out))
+        if wanted(item, asked)
+    }
+    todo = [each for key, each in planned.items() if not each[0].done and not any(one.is_done(key) for one in stored)]
+    seconds = seconds_of([item.cell for item, _ in todo], MEASURED)
+    jobs = [Job(item, suite, each) for (item, suite), each in zip(todo, seconds, strict=True) if each <= asked.longest]
+    # of cells that share a program (five wheels, presets that differ in floats) one goes first, to compile it
+    jobs.sort(key=lambda job: job.seconds)
+    sharing: Counter[object] = Counter()
+    ranks = {}
+    for job in jobs:
+        cell = job.item.cell
+        program = jax.tree.structure((cell.policy, cell.problem)), cell.problem.horizon, cell.trials
+        sharing[program] += 1
+        ranks[cell.hash] = sharing[program]
+    order = [Path(name).stem for name in asked.suites]
+    jobs.sort(key=lambda job: (order.index(job.suite), job.seconds * ranks[job.item.cell.hash]))
+    return jobs, len(planned)
 
 
-def names_of(item) -> str:
-    return ",".join(dict.fromkeys(policy for policy, _ in item.names))
+def wanted(item: Planned, asked: argparse.Namespace) -> bool:
+    policies, problems = zip(*item.names, strict=True)
 
+    def among(names: tuple[str, ...], patterns: str) -> bool:
+        return any(fnmatchcase(name, pattern) for name in names for pattern in patterns.split(","))
 
-def spelled(cell) -> str:
-    """The problem of a cell as the command line takes it: a table by its file."""
-    path = getattr(cell.problem, "path", "")
-    return f"table[path={path},label={cell.problem.label}]" if path else cell.problem_name
+    return among(policies, asked.only) and among(problems, asked.problems) and not among(policies, asked.without)
 
 
 def show(jobs: list[Job], total: int, seconds: float) -> None:
-    print(
-        f"{total} cells, {total - len(jobs)} stored, {len(jobs)} missing\n\n| problem | cells | GPU seconds | longest |"
-    )
-    print("|---|---|---|---|")
+    print(f"{total} cells, {len(jobs)} cells to play\n\n| problem | cells | GPU seconds | longest |\n|---|---|---|---|")
     groups = defaultdict(list)
     for job in jobs:
-        groups[job.problem].append(job)
+        groups[job.item.cell.problem_name].append(job)
     for problem, own in groups.items():
         longest = max(own, key=lambda job: job.seconds)
         summed = sum(job.seconds for job in own)
-        name = Path(problem.partition("path=")[2].partition(",")[0]).stem or problem
-        print(f"| {name} | {len(own)} | {summed:,.0f} | {longest.policy} {longest.seconds:,.0f} |")
+        print(f"| {problem} | {len(own)} | {summed:,.0f} | {longest.item.cell.policy_name} {longest.seconds:,.0f} |")
     alone = sum(job.seconds for job in jobs)
     ordered = sorted(job.seconds for job in jobs)
     in_one = sum(1 for place in range(len(ordered)) if sum(ordered[: place + 1]) <= SHARING * seconds)
-    long = sum(job.seconds > seconds for job in jobs)
     print(
         f"\n{alone:,.0f} GPU seconds one after another; {alone / SHARING:,.0f} shared, so about "
-        f"{alone / SHARING / seconds:.0f} calls of {seconds:.0f} s; the first plays about {in_one} cells, the shortest"
+        f"{alone / SHARING / seconds:.0f} calls of {seconds:.0f} s; the first plays about {in_one} cells, the shortest",
+        flush=True,
     )
-    if long:
-        print(f"{long} cells are longer than a call: give it more --seconds, or them fewer trials")
 
 
-def play(jobs: list[Job], asked: argparse.Namespace) -> None:
-    asked.out.mkdir(parents=True, exist_ok=True)
-    deadline = time.monotonic() + asked.seconds
-    with Shared(deadline, jobs, asked) as shared:
-        workers = [threading.Thread(target=shared.work) for _ in range(asked.workers)]
-        for worker in workers:
-            worker.start()
-        while any(worker.is_alive() for worker in workers):
-            time.sleep(min(20.0, max(1.0, deadline - time.monotonic())))
-            pack(asked)
-        for worker in workers:
-            worker.join()
-    pack(asked)
+def play(jobs: list[Job], asked: argparse.Namespace, deadline: float) -> None:
+    over = threading.Event()
+    archives = Archives(asked.archive, asked.out, {job.item.cell.hash: job.suite for job in jobs})
+
+    def keep() -> None:
+        while not over.wait(EVERY):
+            archives.renew()
+
+    keeper = threading.Thread(target=keep)
+    with shared_gpu():
+        keeper.start()
+        try:
+            left = [job.item for job in jobs]
+            while left and time.monotonic() < deadline:
+                left = play_until_broken(left, asked, deadline)
+        finally:
+            over.set()
+            keeper.join()
+            archives.renew()
 
 
-class Shared:
-    """The chunks that are left, and the GPU that the workers share."""
+def play_until_broken(items: list[Planned], asked: argparse.Namespace, deadline: float) -> list[Planned]:
+    """Play these cells; return what is left when the GPU failed under cell after cell, as it does once it has."""
+    from showdown.bench.engine import RunLimits, make_engine
+    from showdown.bench.store import Store
 
-    def __init__(self, deadline: float, jobs: list[Job], asked: argparse.Namespace) -> None:
-        self.deadline, self.asked = deadline, asked
-        self.chunks = chunked(jobs)
-        self.lock = threading.Lock()
-        self.mps = shutil.which("nvidia-cuda-mps-control")
-
-    def __enter__(self) -> Shared:
-        if self.mps:  # only the one started here is ended below
-            self.mps = self.mps if subprocess.run([self.mps, "-d"], check=False).returncode == 0 else None
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self.mps:
-            subprocess.run([self.mps], input="quit\n", text=True, check=False)
-
-    def work(self) -> None:
-        while chunk := self.next():
-            run(chunk, self.deadline, self.asked)
-
-    def next(self) -> list[Job] | None:
-        """The next chunk of which at least the first cell can be done in time, with this many beside it."""
-        with self.lock:
-            slower = max(1.0, self.asked.workers / SHARING)
-            left = self.deadline - time.monotonic() - START
-            for place, chunk in enumerate(self.chunks):
-                if chunk[0].seconds * slower <= left or self.asked.begin_all:
-                    return self.chunks.pop(place)
-            return None
+    limits = RunLimits(processes=asked.workers, all_seconds=max(0.0, deadline - time.monotonic()))
+    left = {item.cell.hash: item for item in items}
+    failed: list[Planned] = []  # the last ones, if the GPU failed under each of them
+    played, began = 0, time.monotonic()
+    said = began
+    for result in make_engine("processes", Store(asked.out)).run(items, limits):
+        if result.status == "timeout":  # time is up
+            return []
+        item = left.pop(result.cell.hash)
+        if result.status != "done":
+            print(f"{result.cell.label}: {result.status}: {result.reason}", flush=True)
+        played += result.status == "done"
+        failed = [*failed, item] if "cuda" in result.reason.lower() else []
+        if len(failed) == ERRORS:  # once more in new processes, if the GPU worked at all
+            return [*left.values(), *failed] if played else []
+        if time.monotonic() - said > EVERY:
+            said = time.monotonic()
+            print(f"{said - began:.0f} s: {len(items) - len(left)} of {len(items)} cells; {load()}", flush=True)
+    return []
 
 
-def chunked(jobs: list[Job]) -> list[list[Job]]:
-    """Cells of one problem, trials and seed that one process plays in turn; the shortest chunks first."""
-    groups = defaultdict(list)
-    for job in sorted(jobs, key=lambda job: job.seconds):
-        groups[job.problem, job.horizon, job.trials, job.seed].append(job)
-    chunks = []
-    for own in groups.values():
-        chunks.append([])
-        for job in own:
-            if chunks[-1] and sum(one.seconds for one in chunks[-1]) + job.seconds > CHUNK:
-                chunks.append([])
-            chunks[-1].append(job)
-    return sorted(chunks, key=lambda chunk: chunk[-1].seconds)
+def load() -> str:
+    """How busy the machine is, to choose the number of workers by."""
+    text = f"load {os.getloadavg()[0]:.0f}"
+    if shutil.which("nvidia-smi"):
+        asked = ["nvidia-smi", "--query-gpu=utilization.gpu,memory.used", "--format=csv,noheader"]
+        text += ", GPU " + subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+    return text
 
 
-def run(chunk: list[Job], deadline: float, asked: argparse.Namespace) -> None:
-    """Play a chunk in a process of its own, which is ended when time is up."""
-    first = chunk[0]
-    command = [sys.executable, "-m", "showdown", "run", "--problems", first.problem, "--out", str(asked.out)]
-    command += ["--policies", ",".join(job.policy for job in chunk)]
-    command += ["--trials", str(first.trials), "--seed", str(first.seed), "--horizon", str(first.horizon)]
-    environment = {**os.environ, "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
+@contextmanager
+def shared_gpu() -> Iterator[None]:
+    """NVIDIA's MPS, where it can be started: the kernels of several processes run side by side, not by turns."""
+    control = shutil.which("nvidia-cuda-mps-control")
+    started = control is not None and subprocess.run([control, "-d"], check=False).returncode == 0
+    print(f"MPS: {'on' if started else 'off'}", flush=True)
     try:
-        left = max(1.0, deadline - time.monotonic())
-        done = subprocess.run(command, env=environment, timeout=left, capture_output=True, text=True, check=False)
-        if done.returncode:
-            print(f"{first.problem}: {done.stderr.strip().splitlines()[-1:]}", flush=True)
-    except subprocess.TimeoutExpired:
-        print(f"{first.problem}: time is up; what was finished is kept", flush=True)
+        yield
+    finally:
+        if started:  # only the one started here
+            subprocess.run([str(control)], input="quit\n", text=True, check=False, timeout=30)
 
 
-def pack(asked: argparse.Namespace) -> None:
-    """All cells so far as one file, put in place at once."""
-    if asked.archive is None or not asked.out.exists():
-        return
-    new = asked.archive.with_suffix(".new")
-    with tarfile.open(new, "w:gz", compresslevel=1) as archive:
-        archive.add(asked.out, arcname="cells-of-gpu")
-    os.replace(new, asked.archive)
+class Archives:
+    """All finished cells of `--out` as files that are whole at any moment; the last one grows, the others stay."""
+
+    def __init__(self, folder: Path | None, out: Path, suites: dict[str, str]) -> None:
+        self.folder, self.cells, self.suites = folder, out / "cells", suites
+        self.number = 1
+        self.kept: set[str] = set()  # cells of archives that are full
+
+    def renew(self) -> None:
+        if self.folder is None:
+            return
+        done = {path.stem for path in self.cells.glob("*.parquet") if path.with_suffix(".json").exists()}
+        new = sorted(done.intersection(self.suites) - self.kept)
+        if not new:
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        target = self.folder / f"cells-{self.number}.tar.gz"
+        with tarfile.open(target.with_suffix(".new"), "w:gz", compresslevel=1) as archive:
+            for cell in new:
+                for ending in ("parquet", "json"):
+                    archive.add(self.cells / f"{cell}.{ending}", arcname=f"{self.suites[cell]}/cells/{cell}.{ending}")
+        os.replace(target.with_suffix(".new"), target)
+        if target.stat().st_size > LARGEST:
+            self.number += 1
+            self.kept.update(new)
 
 
 def main() -> None:
+    began = time.monotonic()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("plan", "play"))
     parser.add_argument("suites", nargs="+", help="shipped suites or .toml files")
-    parser.add_argument("--seconds", type=float, default=540.0, help="of a call")
-    parser.add_argument("--workers", type=int, default=16)
-    parser.add_argument("--out", type=Path, default=ROOT / "scratch" / "cells")
-    parser.add_argument("--archive", type=Path, help="where all cells go as one .tar.gz, also while playing")
-    parser.add_argument("--begin-all", action="store_true", help="begin cells that may not be done in time, too")
+    parser.add_argument("--seconds", type=float, default=560.0, help="of a call, planning included")
+    parser.add_argument("--workers", type=int, default=24, help="processes that play")
+    parser.add_argument("--only", default="*", help="policies to play, with commas; * stands for anything")
+    parser.add_argument("--without", default="", help="policies to leave out")
+    parser.add_argument("--problems", default="*", help="problems to play")
+    parser.add_argument("--longest", type=float, default=float("inf"), help="leave out cells of more GPU seconds")
+    parser.add_argument("--out", type=Path, default=ROOT / "scratch" / "cells", help="where cells are stored")
+    parser.add_argument("--archive", type=Path, help="a folder for all cells as .tar.gz, also while playing")
     asked = parser.parse_args()
-    jobs, total = missing(asked.suites, asked.out)
+    with planning_on_cpu():
+        jobs, total = missing(asked)
     show(jobs, total, asked.seconds)
     if asked.what == "play":
-        play(jobs, asked)
-        left, _ = missing(asked.suites, asked.out)
-        print(f"{len(jobs) - len(left)} cells played, {len(left)} left")
+        play(jobs, asked, began + asked.seconds)
+        played = sum((asked.out / "cells" / f"{job.item.cell.hash}.parquet").exists() for job in jobs)
+        print(f"{played} of {len(jobs)} cells played in {time.monotonic() - began:.0f} s", flush=True)
+
+
+@contextmanager
+def planning_on_cpu() -> Iterator[None]:
+    """This process leaves the GPU to those that it starts later, which take their platform from the environment."""
+    before = os.environ.get("JAX_PLATFORMS")
+    os.environ["JAX_PLATFORMS"] = "cpu"
+    try:
+        import jax
+
+        jax.devices()
+        yield
+    finally:
+        del os.environ["JAX_PLATFORMS"]
+        if before is not None:
+            os.environ["JAX_PLATFORMS"] = before
 
 
 if __name__ == "__main__":
