@@ -17,6 +17,7 @@ from showdown.beliefs.linear import GaussianLinear, StudentLinear
 from showdown.beliefs.network_features import NetworkFeatures
 from showdown.beliefs.scale_free import ScaleFreeLinear
 from showdown.beliefs.side_by_side import SideBySide
+from showdown.beliefs.stacking import Stack
 from showdown.beliefs.tempered import TemperedLinear
 from showdown.policies.shared.refit_beliefs import inverse_roots
 from showdown.policies.shared.value_thompson import duel
@@ -139,7 +140,8 @@ def test_scale_free_values_are_those_of_its_formula():
 
 
 def test_tempered_values_are_those_of_its_formula():
-    belief = TemperedLinear(prior_precision=0.2, noise_level=0.3, tempering=0.4, tempering_pulls=7.0, doubt=0.9)
+    fields = {"prior_precision": 0.2, "noise_level": 0.3, "tempering": 0.4, "tempering_pulls": 7.0, "doubt": 0.9}
+    belief = TemperedLinear(**fields, hope=0.0)
     state, _ = learn(belief)
     values = belief.values(state, QUESTION)
     square = np.mean(REWARDS.astype(float) ** 2)
@@ -155,10 +157,20 @@ def test_tempered_values_are_those_of_its_formula():
             np.sqrt(noise * QUESTION @ covariance @ QUESTION + doubt), rel=1e-3
         )
         assert values.freedom[action] == 2 + pulls
+    # hope: in some of these contexts the best mean is more than one deviation below the usual reward
+    usual, deviation, sizes = REWARDS.mean(), REWARDS.std(), (0.0, 1.0, -1.0, 4.0, -4.0)
+    best = np.array([belief.values(state, QUESTION * size).mean.max() for size in sizes])
+    lacking = np.clip((usual - best) / deviation - 1, 0, 1)
+    hopeful = TemperedLinear(**fields, hope=1.5)
+    for size, lack in zip(sizes, lacking, strict=True):
+        without, with_hope = (each.values(state, QUESTION * size).spread for each in (belief, hopeful))
+        np.testing.assert_allclose(with_hope, np.sqrt(without**2 + (1.5 * deviation * lack) ** 2), rtol=1e-3)
+    assert lacking.min() == 0
+    assert lacking.max() > 0.3
 
 
 def test_only_an_action_that_never_varied_stays_in_doubt():
-    belief = TemperedLinear(doubt=0.5, noise_level=1e-6, tempering=0.0, tempering_pulls=0.0)
+    belief = TemperedLinear(doubt=0.5, noise_level=1e-6, tempering=0.0, tempering_pulls=0.0, hope=0.0)
     rows = jnp.array([60.0, 60.0, 60.0, 0.0])  # constant, 95 % ones, all zeros, never played
     state = belief.init(4, DIM)._replace(
         rows=rows, rewards=jnp.array([60.0, 57.0, 0.0, 0.0]), squares=jnp.array([60.0, 57.0, 0.0, 0.0])
@@ -187,6 +199,38 @@ def test_the_contest_weighs_errors_by_their_place_and_is_drawn_by_its_law():
     assert contest.draw(keys[0], 0.0) == np.argmin(contest.sums)
     assert contest.law(0.0)[np.argmin(contest.sums)] == pytest.approx(1.0)
     np.testing.assert_array_equal(Contest.start(2).law(0.7), [1.0, 0.0])  # nothing is known: the first
+
+
+def test_stacked_predictions_err_least_and_their_older_errors_count_less():
+    rewards = GENERATOR.normal(size=200)
+    predicted = rewards[:, None] * np.array([0.9, 0.2, 0.6]) + GENERATOR.normal(size=(200, 3)) * np.array(
+        [0.7, 0.5, 0.6]
+    )
+    rows = jnp.asarray(predicted, jnp.float32), jnp.asarray(rewards, jnp.float32)
+    age = np.arange(1, 201) / 200
+
+    def error(weights: np.ndarray) -> float:
+        return float(age @ (predicted[:, : len(weights)] @ weights - rewards) ** 2)
+
+    def weights(count: int) -> np.ndarray:
+        def step(stack: Stack, row: tuple[jax.Array, jax.Array]) -> tuple[Stack, None]:
+            return stack.observe(row[0][:count], row[1]), None
+
+        return np.asarray(jax.lax.scan(step, Stack.start(count), rows)[0].weights())
+
+    grid = np.linspace(0, 1, 1001)
+    best = grid[np.argmin([error(np.array([share, 1 - share])) for share in grid])]
+    assert 0.1 < best < 0.9
+    np.testing.assert_allclose(weights(2), [best, 1 - best], atol=1e-3)
+    three = weights(3)
+    assert three.sum() == pytest.approx(1.0)
+    assert three.min() >= 0
+    assert error(three) < min(error(np.eye(3)[one]) for one in range(3))
+    assert error(three) <= error(weights(2))
+    np.testing.assert_array_equal(weights(1), [1.0])
+    np.testing.assert_array_equal(Stack.start(2).weights(), [0.5, 0.5])  # nothing is known
+    same = Stack.start(2).observe(jnp.array([0.3, 0.3]), jnp.float32(1.0))
+    np.testing.assert_array_equal(same.weights(), [0.5, 0.5])  # they have never differed
 
 
 def test_training_is_harder_at_first():

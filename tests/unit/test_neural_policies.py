@@ -58,7 +58,7 @@ def test_only_beliefs_about_features_move_between_refits():
     moving = [name for name in NEURAL if not policies.get(name).learns_only_at_refits]
     kinds = {type(core(policies.get(name))).__name__ for name in moving}
     new = {"RichLastLayer", "VariationalLastLayer", "SampleAverageUncertainty", "NeuralTangent", "LowRankFilter"}
-    assert kinds == {"NeuralLinear", "BeliefSampling", "Council", "PredictorCouncil", *new}
+    assert kinds == {"NeuralLinear", "BeliefSampling", "Council", "StackedCouncil", *new}
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import jax
 
 from showdown.beliefs.dropout_features import DropoutFeatures
 from showdown.beliefs.network_features import Drawn, NetworkState, network_inputs
-from showdown.config import at_least, config, integers, param
+from showdown.config import at_least, config, integers, linear, param, probability
 from showdown.posteriors import network
 from showdown.posteriors.network import Network
 from showdown.protocol.problem import ProblemSpec
@@ -26,6 +26,9 @@ class SideBySide(DropoutFeatures):
 
     several = True
     networks: int = param(2, "how many", at_least(1), integers(1, 4))
+    averaging: float = param(
+        0.5, "weight of the last average in the average of weights after each training", probability, linear(0.0, 0.95)
+    )
 
     def new_network(self, key: jax.Array, spec: ProblemSpec) -> Network:
         """Untrained weights of all networks, along a new first axis."""

@@ -3,15 +3,20 @@
 Let M² be the mean squared reward over all actions so far. For an action with n rewards, residual sum e and design x
 with v = xᵀΣx, a value is Student-t around xᵀμ with 2 + n degrees of freedom and
 
-    noise = (c·M² + t·e/2) / (1 + n/2),   t = τ + (1 − τ)·k / (k + n),   spread² = noise·v + (f·M·g^(1+n))².
+    noise = (c·M² + t·e/2) / (1 + n/2),             t = τ + (1 − τ)·k / (k + n),
+    spread² = noise·v + (f·M·g^(1+n))² + (h·S·l)²,  l = (R − best)/S − 1, cut off at 0 and 1.
 
 - c is the prior noise in units of M². t tempers the noise that residuals show: hardly for the first k rewards of an
   action, down to τ later. Much of that noise is not what exploring could average out (a wrong model, a noisy label),
   and Thompson sampling pays for it at every step; but no action must be given up for the bad luck of its first rewards.
-- The last term is doubt that no regression has: that an action may yet pay something never seen. f is its size in units
-  of M, and g = (mean reward)² / (mean squared reward) of that action, one for an action that has always paid the same.
-  Taken to the power 1 + n it is near zero as soon as rewards have varied. Without it, a problem whose actions all look
-  constant until a rare prize is found (wheel-0.99) is taken as solved after a few pulls.
+- The second term is doubt that no regression has: that an action may yet pay something never seen. f is its size in
+  units of M, and g = (mean reward)² / (mean squared reward) of that action, one for an action that has always paid the
+  same. Taken to the power 1 + n it is near zero as soon as rewards have varied. Without it, a problem whose actions all
+  look constant until a rare prize is found (wheel-0.99) is taken as solved after a few pulls.
+- The third is hope. R and S are mean and standard deviation of all rewards so far, and best is the largest mean of an
+  action in this context. Where even that lies more than S below R, nothing that is known pays here as usual, so little
+  can be lost by trying something else: all actions are drawn with a spread of up to h·S. Without it, an action that was
+  given up in some kind of context by mistake is never tried there again, since all others pay as little.
 
 M² is not invariant to adding a constant to all rewards: an action that always pays 1 is in doubt by a part of 1.
 
@@ -51,6 +56,13 @@ class TemperedLinear(ScaleFree):
         0.2, "f: doubt about actions that never varied, in root mean square rewards", non_negative, linear(0.0, 1.0)
     )
 
+    hope: float = param(
+        2.0,
+        "h: spread where all actions look worse than usual, in standard deviations of rewards",
+        non_negative,
+        linear(0.0, 4.0),
+    )
+
     def values(self, state: ScaleFreeState, design: jax.Array) -> Values:
         square, rows = mean_square(state), jnp.maximum(state.rows, 1.0)
         shape = self.noise_shape + state.rows / 2
@@ -59,6 +71,10 @@ class TemperedLinear(ScaleFree):
         level = state.rewards**2 / (rows * state.squares + LEAST_SQUARE * square)
         level = jnp.minimum(level, 1.0)  # rounding must not grow with the power
         doubt = self.doubt**2 * square * level ** (2 * (1 + state.rows))
-        spread = jnp.sqrt(noise * regression.variance(state.regressions, design) + doubt)
         mean = regression.predict(state.regressions, design)
+        usual = state.rewards.sum() / jnp.maximum(state.rows.sum(), 1.0)
+        deviation = jnp.sqrt(jnp.maximum(square - usual**2, LEAST_SQUARE * square))
+        lacking = jnp.clip((usual - mean.max()) / deviation - 1, 0.0, 1.0)
+        hope = (self.hope * deviation * lacking) ** 2
+        spread = jnp.sqrt(noise * regression.variance(state.regressions, design) + doubt + hope)
         return Values(mean, spread, *(jnp.broadcast_to(each, mean.shape) for each in (2 * shape, noise)))

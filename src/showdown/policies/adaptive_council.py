@@ -190,7 +190,9 @@ class AdaptiveCouncil(Policy):
             beliefs=tuple(beliefs),
             contest=state.contest.observe(errors.ravel(), self.judged),
             test=state.test.observe(errors.ravel()[leader], led),
-            timeline=state.timeline.continued(state.test.seen.astype(jnp.float32), member, errors.ravel(), reward),
+            timeline=state.timeline.continued(
+                state.test.seen.astype(jnp.float32), jax.nn.one_hot(member, errors.size), errors.ravel(), reward
+            ),
         )
 
     def refit(self, key: jax.Array, state: AdaptiveState, history: History) -> AdaptiveState:

@@ -1,13 +1,14 @@
-"""One policy for people who do not want to choose: several beliefs over one history, the best predictor decides.
+"""One policy for people who do not want to choose: several beliefs over one history, weighed by how well they predict.
 
-Each member holds a belief about part of a shared design vector: [last layer of a network, context, 1]. The two members
-of `Council` are linear in the context and linear in all of it. All predict every reward before it is seen; the member
-whose predictions were better (`beliefs/best_predictor.py`) decides, by Thompson sampling. All learn from every reward.
-Nothing depends on the unit of rewards or contexts, and no constant depends on the problem.
+Each member holds a belief about part of a shared design vector: [last layers of networks, context, 1]. The two members
+of `Council` are linear in the context and linear in all of it. All predict every reward before it is seen, and their
+values are averaged with the weights that would have predicted best (`beliefs/stacking.py`); a Thompson draw from that
+average decides. All learn from every reward. Nothing depends on the unit of rewards or contexts, and no constant
+depends on the problem.
 
 `Tempered` and `TemperedNetwork` are its members on their own. `NeuralLinear-Dropout` has the belief of NeuralLinear on
-the same features. They are in `belief_sampling.py`. The first edition, which decided by duels, is in
-`first_council.py`.
+the same features. They are in `belief_sampling.py`. The first edition, which chose one member and decided by duels, is
+in `first_council.py`.
 
 Reference: docs/policies/council.md; docs/council.md says how the constants were chosen. The neural-linear member is
 after Riquelme, Tucker, Snoek, "Deep Bayesian Bandits Showdown", ICLR 2018.
@@ -19,25 +20,24 @@ members·num_actions·dim² floats per trial beside the network's.
 
 from __future__ import annotations
 
-from functools import partial
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from showdown.beliefs.belief import BeliefState
-from showdown.beliefs.best_predictor import Contest
+from showdown.beliefs.belief import BeliefState, Values
 from showdown.beliefs.features import Features, FeatureState
 from showdown.beliefs.side_by_side import FAST, SideBySide
+from showdown.beliefs.stacking import Stack
 from showdown.beliefs.tempered import TemperedLinear
-from showdown.config import config, linear, non_negative, param
+from showdown.config import config, param
 from showdown.policies.registry import policies
 from showdown.policies.shared.members import Member, Members
 from showdown.policies.shared.timeline import Timeline
+from showdown.policies.shared.value_thompson import ValueThompson
 from showdown.policies.wrappers import WarmUp
-from showdown.posteriors.probability_of_best import MOST, largest
 from showdown.posteriors.regression import student_t
-from showdown.protocol.keys import role_key
 from showdown.protocol.problem import ProblemSpec
 from showdown.protocol.situation import Situation
 
@@ -45,13 +45,13 @@ from showdown.protocol.situation import Situation
 class CouncilState(NamedTuple):
     features: FeatureState
     beliefs: tuple[BeliefState, ...]  # one per member
-    contest: Contest
+    stack: Stack
     timeline: Timeline
 
 
 @config
-class PredictorCouncil(Members):
-    """Several beliefs over one history; the one that has predicted rewards better decides, by Thompson sampling."""
+class StackedCouncil(Members, ValueThompson):
+    """Several beliefs over one history, weighed by how well they predict rewards; Thompson sampling from their mean."""
 
     features: Features = param(SideBySide(), "what members see of a context")
     members: tuple[Member, ...] = param(
@@ -61,31 +61,30 @@ class PredictorCouncil(Members):
         ),
         "who is asked",
     )
-    spread: float = param(
-        0.7, "of the draw between members, in deviations; 0 follows the best one", non_negative, linear(0.0, 2.0)
-    )
 
     def init(self, key: jax.Array, spec: ProblemSpec) -> CouncilState:
         members = len(self.members)
-        return CouncilState(*self.begin(key, spec), Contest.start(members), Timeline.start(members))
+        return CouncilState(*self.begin(key, spec), Stack.start(members), Timeline.start(members))
 
-    def act(self, key: jax.Array, state: CouncilState, situation: Situation) -> jax.Array:
-        """The best of one draw of every action's value by the member that decides; the others are not asked."""
-        member = state.contest.draw(role_key(key, "member"), self.spread)
-        draws_key, seen = role_key(key, "draws"), self.seen(state, situation.spec, situation.inputs)
-        if situation.features is not None:  # all actions share coefficients, so a member draws them once
-            draws = [partial(belief.draw, draws_key, held, design) for belief, held, design in seen]
-            return situation.best(jax.lax.switch(member, draws))
-        opinions = [partial(belief.values, held, design) for belief, held, design in seen]
-        values = jax.lax.switch(member, opinions)
-        return situation.best(values.mean + values.spread * student_t(draws_key, values.freedom))
+    def values(self, state: CouncilState, situation: Situation) -> Values:
+        """The weighted mean of the members' values.
 
-    def probabilities(self, state: CouncilState, situation: Situation) -> jax.Array | None:
-        """Each member's law, weighed by the probability that it decides."""
-        if situation.num_actions > MOST or situation.features is not None:
-            return None
-        laws = [largest(*values.law, situation.mask) for values in self.values(state, situation)]
-        return jnp.sum(state.contest.law(self.spread)[:, None] * jnp.stack(laws), axis=0)
+        Spreads are averaged too, since all members learned from the same rewards and err together. Degrees of freedom
+        are those of the member that has the fewest.
+        """
+        opinions, weights = self.opinions(state, situation), state.stack.weights()
+        mean, spread, noise = (
+            weighted(weights, part)
+            for part in zip(*((one.mean, one.spread, one.noise) for one in opinions), strict=True)
+        )
+        return Values(mean, spread, jnp.stack([one.freedom for one in opinions]).min(axis=0), noise)
+
+    def scores(self, key: jax.Array, state: CouncilState, situation: Situation) -> jax.Array:
+        if situation.features is None:
+            values = self.values(state, situation)
+            return values.mean + values.spread * student_t(key, values.freedom)
+        seen = self.seen(state, situation.spec, situation.inputs)  # all actions share coefficients: one draw of these
+        return weighted(state.stack.weights(), [belief.draw(key, held, design) for belief, held, design in seen])
 
     def update(
         self, key: jax.Array, state: CouncilState, situation: Situation, action: jax.Array, reward: jax.Array
@@ -94,20 +93,24 @@ class PredictorCouncil(Members):
         state = state._replace(features=self.features.observe(state.features, inputs, reward))
         seen = self.seen(state, situation.spec, inputs)
         predicted = jnp.stack([belief.values(held, design).mean[owner] for belief, held, design in seen])
-        errors = (predicted - reward) ** 2
-        # `act` cannot keep its draw, so a second one from the same law stands for it in the timeline
-        member = state.contest.draw(key, self.spread)
         return CouncilState(
             features=state.features,
             beliefs=tuple(belief.observe(held, design, owner, reward)[0] for belief, held, design in seen),
-            contest=state.contest.observe(errors),
-            timeline=state.timeline.continued(state.contest.seen, member, errors, reward),
+            stack=state.stack.observe(predicted, reward),
+            timeline=state.timeline.continued(
+                state.stack.seen, state.stack.weights(), (predicted - reward) ** 2, reward
+            ),
         )
 
     def diagnostics(self, state: CouncilState) -> dict[str, jax.Array]:
-        """Each member's share of decisions, and its squared error as a part of the mean squared reward."""
+        """Each member's weight in decisions, and its squared error as a part of the mean squared reward."""
         return state.timeline.shares_and_errors([member.name for member in self.members])
 
 
-policies.add("Council", WarmUp(inner=PredictorCouncil()))
-policies.add("Council-fast", WarmUp(inner=PredictorCouncil(features=FAST)), base="Council")
+def weighted(weights: jax.Array, parts: Sequence[Any]) -> jax.Array:
+    """The weighted mean of arrays of one shape, one per member."""
+    return jnp.sum(weights[:, None] * jnp.stack(parts), axis=0)  # a matrix product would be TF32 on a GPU
+
+
+policies.add("Council", WarmUp(inner=StackedCouncil()))
+policies.add("Council-fast", WarmUp(inner=StackedCouncil(features=FAST)), base="Council")

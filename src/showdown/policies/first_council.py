@@ -65,7 +65,7 @@ class Council(Members):
         return FirstCouncilState(*self.begin(key, spec), self.choice.init(count), jnp.zeros((DOUBLINGS, count)))
 
     def act(self, key: jax.Array, state: FirstCouncilState, situation: Situation) -> jax.Array:
-        values = self.values(state, situation)
+        values = self.opinions(state, situation)
         member = self.choice.draw(role_key(key, "member"), state.choice)
         mean, spread, freedom = (jnp.stack(parts)[member] for parts in zip(*(each.law for each in values), strict=True))
         if situation.features is None:
@@ -78,7 +78,7 @@ class Council(Members):
         """Each member's law, weighed by the probability that it decides."""
         if situation.features is not None or (not self.duels and situation.num_actions > MOST):
             return None
-        values = self.values(state, situation)
+        values = self.opinions(state, situation)
         laws = [duel_law(each, situation) if self.duels else largest(*each.law, situation.mask) for each in values]
         return jnp.sum(self.choice.law(state.choice)[:, None] * jnp.stack(laws), axis=0)
 
@@ -87,7 +87,7 @@ class Council(Members):
     ) -> FirstCouncilState:
         inputs, owner = situation.inputs_of(action), situation.spec.owner(action)
         state = state._replace(features=self.features.observe(state.features, inputs, reward))
-        leaders = jnp.stack([jnp.argmax(values.mean) for values in self.values(state, situation)])
+        leaders = jnp.stack([jnp.argmax(values.mean) for values in self.opinions(state, situation)])
         seen = self.seen(state, situation.spec, inputs)
         learned = [belief.observe(held, design, owner, reward) for belief, held, design in seen]
         evidence = jnp.stack([gained for _, gained in learned])

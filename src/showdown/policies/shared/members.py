@@ -34,7 +34,7 @@ class Member(Configuration):
 
 
 class Members(Policy):
-    """What councils share: all but who decides. Their states hold `features` and `beliefs`, one of each member."""
+    """What councils share: all but how they decide. Their states hold `features` and `beliefs`, one of each member."""
 
     features: Features
     members: tuple[Member, ...]
@@ -71,7 +71,7 @@ class Members(Policy):
         pairs = zip(self.views(spec), state.beliefs, strict=True)
         return [(view.belief, belief, view.of(design)) for view, belief in pairs]
 
-    def values(self, state: Any, situation: Situation) -> list[Values]:
+    def opinions(self, state: Any, situation: Situation) -> list[Values]:
         """What each member believes about every action's value."""
         seen = self.seen(state, situation.spec, situation.inputs)
         return [belief.values(held, design) for belief, held, design in seen]

@@ -13,7 +13,7 @@ from showdown.policies.shared.members import DOUBLINGS
 class Timeline(NamedTuple):
     """Who decided, and why, by part of the timeline."""
 
-    decided: jax.Array  # (DOUBLINGS, members) how often each member did
+    decided: jax.Array  # (DOUBLINGS, members) sum of each member's share
     errors: jax.Array  # (DOUBLINGS, members) sum of its squared errors
     squares: jax.Array  # (DOUBLINGS,) sum of squared rewards
 
@@ -21,11 +21,11 @@ class Timeline(NamedTuple):
     def start(cls, members: int) -> Timeline:
         return cls(jnp.zeros((DOUBLINGS, members)), jnp.zeros((DOUBLINGS, members)), jnp.zeros(DOUBLINGS))
 
-    def continued(self, seen: jax.Array, member: jax.Array, errors: jax.Array, reward: jax.Array) -> Timeline:
-        """After one more step that `member` decided, with `seen` steps before it."""
+    def continued(self, seen: jax.Array, shares: jax.Array, errors: jax.Array, reward: jax.Array) -> Timeline:
+        """After one more step that members decided with these shares, with `seen` steps before it."""
         part = part_of(seen)
         return Timeline(
-            decided=self.decided.at[part, member].add(1.0),
+            decided=self.decided.at[part].add(shares),
             errors=self.errors.at[part].add(errors),
             squares=self.squares.at[part].add(reward**2),
         )
