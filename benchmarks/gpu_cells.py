@@ -12,8 +12,8 @@ played next time.
 The folder `--archive` gets cells-1.tar.gz and so on, of less than 16 MiB, renewed while playing, so a call that is cut
 has them too. Unpacked in docs/results, cells lie in folders called as their suites, and the next call plays the rest.
 
-The reproduction: benchmarks/suites/reproduction-*.toml, with SHOWDOWN_DATA=shared/data. The study: study-paper with the
-same, and study-tables with a folder that `showdown data fetch tables --data-dir DIR` filled. On a machine that gets the
+The reproduction: benchmarks/suites/reproduction-*.toml, with SHOWDOWN_DATA=shared/data. Council among the published
+rows: benchmarks/suites/council*.toml with --seed 0, 1 and 2, and the same data. The study: study-paper with the same, and study-tables with a folder that `showdown data fetch tables --data-dir DIR` filled. On a machine that gets the
 working tree alone, copy both into one ignored folder, carry/data, and name it by SHOWDOWN_DATA.
 """
 
@@ -29,12 +29,14 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from showdown.bench.plan import Planned
+    from showdown.bench.suite import Suite
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
@@ -66,7 +68,7 @@ def missing(asked: argparse.Namespace) -> tuple[list[Job], int]:
     planned = {
         item.cell.hash: (item, Path(name).stem)
         for name in reversed(asked.suites)  # a cell of two suites belongs to the first
-        for item in plan(load_suite(name), Store(asked.out))
+        for item in plan(of_seed(load_suite(name), asked.seed), Store(asked.out))
         if wanted(item, asked)
     }
     todo = [each for key, each in planned.items() if not each[0].done and not any(one.is_done(key) for one in stored)]
@@ -84,6 +86,10 @@ def missing(asked: argparse.Namespace) -> tuple[list[Job], int]:
     order = [Path(name).stem for name in asked.suites]
     jobs.sort(key=lambda job: (order.index(job.suite), job.seconds * ranks[job.item.cell.hash]))
     return jobs, len(planned)
+
+
+def of_seed(suite: Suite, seed: int | None) -> Suite:
+    return suite if seed is None else replace(suite, seed=seed)
 
 
 def wanted(item: Planned, asked: argparse.Namespace) -> bool:
@@ -220,6 +226,7 @@ def main() -> None:
     parser.add_argument("--only", default="*", help="policies to play, with commas; * stands for anything")
     parser.add_argument("--without", default="", help="policies to leave out")
     parser.add_argument("--problems", default="*", help="problems to play")
+    parser.add_argument("--seed", type=int, help="instead of the suites'")
     parser.add_argument("--longest", type=float, default=float("inf"), help="leave out cells of more GPU seconds")
     parser.add_argument("--out", type=Path, default=ROOT / "scratch" / "cells", help="where cells are stored")
     parser.add_argument("--archive", type=Path, help="a folder for all cells as .tar.gz, also while playing")
