@@ -13,7 +13,8 @@ The folder `--archive` gets cells-1.tar.gz and so on, of less than 16 MiB, renew
 has them too. Unpacked in docs/results, cells lie in folders called as their suites, and the next call plays the rest.
 
 The reproduction: benchmarks/suites/reproduction-*.toml, with SHOWDOWN_DATA=shared/data. Council among the published
-rows: benchmarks/suites/council*.toml with --seed 0, 1 and 2, and the same data. The study: study-paper with the same, and study-tables with a folder that `showdown data fetch tables --data-dir DIR` filled. On a machine that gets the
+rows: benchmarks/suites/council*.toml with --seed 0, 1 and 2, and the same data. The study: study-paper with the same,
+and study-tables with a folder that `showdown data fetch tables --data-dir DIR` filled. On a machine that gets the
 working tree alone, copy both into one ignored folder, carry/data, and name it by SHOWDOWN_DATA.
 """
 

@@ -44,7 +44,9 @@ def test_cells_come_back_in_archives_and_are_not_played_again(tmp_path, gpu_cell
     unpacked = Store(tmp_path / "results" / "small")
     assert sorted(record.policy for record in unpacked.cells()) == ["LinGreedy", "Uniform"]
     assert all(unpacked.is_done(record.cell) for record in unpacked.cells())
-    asked = argparse.Namespace(suites=[str(suite)], out=out, only="*", without="", problems="*", longest=math.inf)
+    asked = argparse.Namespace(
+        suites=[str(suite)], out=out, only="*", without="", problems="*", longest=math.inf, seed=None
+    )
     assert [job.item.cell.policy_name for job in gpu_cells.missing(asked)[0]] == ["LinFullPost"]
 
 
