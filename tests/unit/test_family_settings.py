@@ -30,8 +30,9 @@ def test_a_net_preset_has_one_of_the_networks_of_council(name):
     if isinstance(policy, LowRankFilter):  # has no training, so only the shape
         assert (policy.hidden_layers, policy.layer_norm) == (council.hidden_layers, council.layer_norm)
         return
-    known = {} if not isinstance(policy, PerturbedRewards) else {"averaging": 0.0}
-    expected = {each.name: getattr(council, each.name) for each in fields(council) if each.name != "networks"} | known
+    averaging = 0.0 if isinstance(policy, PerturbedRewards) else 0.9  # Council has 0.5
+    expected = {each.name: getattr(council, each.name) for each in fields(council)} | {"averaging": averaging}
+    del expected["networks"]
     assert type(policy.features) is DropoutFeatures
     assert {each.name: getattr(policy.features, each.name) for each in fields(policy.features)} == expected
 

@@ -58,7 +58,8 @@ def test_only_beliefs_about_features_move_between_refits():
     moving = [name for name in NEURAL if not policies.get(name).learns_only_at_refits]
     kinds = {type(core(policies.get(name))).__name__ for name in moving}
     new = {"RichLastLayer", "VariationalLastLayer", "SampleAverageUncertainty", "NeuralTangent", "LowRankFilter"}
-    assert kinds == {"NeuralLinear", "BeliefSampling", "Council", "StackedCouncil", *new}
+    councils = {"Council", "StackedCouncil", "AdaptiveCouncil"}
+    assert kinds == {"NeuralLinear", "BeliefSampling", *councils, *new}
 
 
 @pytest.mark.parametrize(
