@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from showdown.basics.errors import MissingDataError, UsageError
 from showdown.bench.plan import plan
 from showdown.bench.store import Store
-from showdown.bench.suite import Suite, load_suite
+from showdown.bench.suite import Suite, changed, load_suite
 from showdown.bench.table_folder import tables_in
 from showdown.cli.main import app
 from showdown.data import known_tables
@@ -162,6 +162,20 @@ def test_run_tables_plays_a_folder_and_its_cells_are_those_of_the_file(folder, m
     again = ["run", "--problems", f"table[path={folder}/flowers.csv,label=kind]", *options[2:]]
     (same,) = json.loads(CliRunner().invoke(app, again, catch_exceptions=False).stdout)["cells"]
     assert not same["new"]
+
+
+def test_tables_of_a_suite_can_be_chosen_by_name_beside_problems(folder):
+    for name in ("customers", "flowers"):
+        (folder / f"{name}.csv").write_text(csv("a,b,kind", ROWS if name == "flowers" else ROWS[10:]))
+    suite = Suite(name="mine", policies=("Uniform",), problems=("linear",), tables=str(folder), trials=2)
+
+    def played(*names):
+        return [item.cell.problem_name for item in plan(changed(suite, {"problems": names}), Store(folder / "results"))]
+
+    assert played("flowers", "wheel-0.9") == ["wheel-0.9", "flowers"]
+    assert played("wheel-0.9") == ["wheel-0.9"]
+    with pytest.raises(MissingDataError, match="holds no table flower; did you mean 'flowers'"):
+        played("flower")
 
 
 def test_the_catalogue_has_about_twenty_tables_of_one_package():

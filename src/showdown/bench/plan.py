@@ -74,8 +74,12 @@ class _Chosen:
 
 
 def _chosen(suite: Suite, notes: list[str] | None) -> _Chosen:
-    from_folder = tables_in(suite.tables, suite.tables_only, notes) if suite.tables else ()
-    chosen = resolved(problems, (*suite.problems, *from_folder))
+    asked, only = suite.problems, suite.tables_only
+    if suite.tables and suite.tables_named:
+        only = tuple(name for name in asked if name not in problems and not any(mark in name for mark in "[/*?"))
+        asked = tuple(name for name in asked if name not in only)
+    play_tables = bool(suite.tables) and (bool(only) or not suite.tables_named)
+    chosen = resolved(problems, (*asked, *(tables_in(suite.tables, only, notes) if play_tables else ())))
     others = [name for name in suite.problems_if_available if name.partition("/")[0] in problems and name not in chosen]
     return _Chosen(
         resolved(policies, suite.policies),

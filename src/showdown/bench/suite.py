@@ -22,6 +22,7 @@ class Suite:
     problems_if_available: tuple[str, ...] = ()  # played only where their data is at hand
     tables: str = ""  # a folder of tables, each of which is a problem (`table_folder.py`)
     tables_only: tuple[str, ...] = ()  # of these tables; all if none is named
+    tables_named: bool = False  # `problems` were asked for by name, and some may be of these tables: no others are played
     trials: int = 50
     trials_of: dict[str, int] = field(default_factory=dict)  # of policies that play another number, by name or pattern
     seed: int = 0
@@ -65,7 +66,7 @@ def load_suite(name: str, included: bool = False) -> Suite:
 def changed(suite: Suite, changes: dict[str, Any]) -> Suite:
     """The suite with some fields changed, in the suites that it includes too."""
     if "problems" in changes:
-        changes = {**changes, "problems_if_available": (), "tables": "", "tables_only": ()}
+        changes = {**changes, "problems_if_available": (), "tables_only": (), "tables_named": True}
     if "trials" in changes:
         changes = {**changes, "trials_of": {}}
     also = () if "policies" in changes else tuple(changed(part, changes) for part in suite.also)

@@ -47,7 +47,7 @@ def tables_in(asked: str, only: Iterable[str] = (), notes: list[str] | None = No
     missing = wanted - set(files.values())
     if missing:
         hint = f"; get it with `showdown data fetch {KNOWN}`" if asked == KNOWN else ""
-        raise MissingDataError(f"{folder} holds no table {min(missing)}{hint}")
+        raise MissingDataError(f"{folder} holds no table {min(missing)}{hint or _near(min(missing), files.values())}")
     chosen, labels, reasons = [], [], []
     for path, name in files.items():
         own = dict(settings.get(name, {}))
