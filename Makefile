@@ -74,8 +74,9 @@ run: $(RUN_STAMP)
 	@echo "the page of all this: $$($(BIN)/showdown report)"
 	@echo "one to try: $(BIN)/showdown recommend examples/customers.csv --label bought --budget 1m"
 
+# A worker that dies is a failure at once: after a restart xdist waits for ever for the tests of the one that died.
 test: install
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup --max-worker-restart=0
 
 check: install
 	$(BIN)/ruff check .

@@ -61,7 +61,7 @@ def pytest_collection_modifyitems(items):
     """One worker takes a file, where the tests do not say otherwise: they share compiled programs and fixtures."""
     for item in items:
         if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
 
 
 @pytest.fixture(name="script")

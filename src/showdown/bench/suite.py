@@ -22,7 +22,7 @@ class Suite:
     problems_if_available: tuple[str, ...] = ()  # played only where their data is at hand
     tables: str = ""  # a folder of tables, each of which is a problem (`table_folder.py`)
     tables_only: tuple[str, ...] = ()  # of these tables; all if none is named
-    tables_named: bool = False  # `problems` were asked for by name, and some may be of these tables: no others are played
+    tables_named: bool = False  # `problems` were asked for by name; of these tables only those among them are played
     trials: int = 50
     trials_of: dict[str, int] = field(default_factory=dict)  # of policies that play another number, by name or pattern
     seed: int = 0
