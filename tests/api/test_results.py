@@ -56,6 +56,8 @@ def test_the_verdict_and_a_comparison_are_text_and_data(results):
         results.compare("LinGreedy", "LinPst")
     with pytest.raises(sd.UsageError, match="compared with itself"):
         results.compare("LinPost", "LinPost")
+    with pytest.raises(sd.UsageError, match="names 2 policies here, and two are compared: LinGreedy, LinPost"):
+        results.compare("Lin*", "Uniform")
 
 
 def test_a_part_of_the_results_is_results(results):
@@ -155,10 +157,15 @@ def test_a_file_is_a_problem_and_is_called_by_its_name(frame, tmp_path):
         ("LinFulPost", "linear", {}, "did you mean 'LinFullPost'"),
         ("Uniform", "wheell", {}, "did you mean"),
         (None, "linear", {}, "say which policies"),
+        ([], "linear", {}, "say which policies"),
         ("Uniform", None, {}, "say what to play on"),
         ("Uniform", "linear", {"label": "x"}, "label= says how a table is read"),
         ("Uniform", "linear", {"trials": 0}, "at least 1"),
-        ("Uniform", 3, {}, "3 is no problem|int is no problem"),
+        ("Uniform", "linear", {"trials": 2.5}, "trials must be a whole number, not 2.5"),
+        ("Uniform", "linear", {"trails": 2}, "sd.run has no option 'trails'; did you mean 'trials'"),
+        ("Uniform", "linear", {"suite": "quick", "label": "x"}, "label= says how a table is read"),
+        ("Uniform", 3, {}, "3 is no problem"),
+        ("Uniform", ([[1.0], [2.0]], ["a", "b"]), {}, "a pair of arrays, and no list"),
         (3, "linear", {}, "3 is no policy|int is no policy"),
         ("Uniform", "nothing.csv", {"label": "x"}, "nothing.csv"),
         ("Uniform", "linear", {"suite": "quikc"}, "did you mean 'quick'"),
@@ -170,7 +177,7 @@ def test_a_wrong_request_is_one_sentence(policies, problems, options, said):
 
 
 def test_a_suite_is_played_with_parts_replaced():
-    found = sd.run("Uniform", "linear", suite="quick", trials=2, horizon=20)
+    found = sd.run("Uniform", "linear", suite="quick", trials=np.int64(2), horizon=np.int64(20))
     assert found.problems == ["linear"]
     assert len(found.trials()) == 2
 
@@ -195,6 +202,8 @@ def test_policies_and_problems_are_made_with_fields():
     assert sd.problem("wheel", delta=0.7, horizon=50) == known_problems.get("wheel[delta=0.7,horizon=50]")
     with pytest.raises(sd.UsageError, match="one policy is meant here"):
         sd.policy("Lin*")
+    with pytest.raises(sd.UsageError, match="horizon must be at least 1"):
+        sd.problem("linear", horizon=0)
 
 
 class Sticky:
@@ -230,7 +239,7 @@ def test_a_forest_is_one_model_though_it_can_be_iterated():
     ensemble = pytest.importorskip("sklearn.ensemble")
     model = ensemble.RandomForestRegressor(n_estimators=3)
     chosen = sd.policy(model, explore="greedy", refit_every=50)
-    assert repr(chosen) == "RandomForestRegressor(n_estimators=3, explore='greedy')"
+    assert repr(chosen) == "RandomForestRegressor(n_estimators=3, explore='greedy', refit_every=50)"
     assert list(policies_of([model])) == ["RandomForestRegressor"]
 
 

@@ -73,6 +73,8 @@ class Agent(Learning):
         `archive_journal` keeps segments of the journal that a save has made needless; `accept_loss` goes on where
         records of it are damaged or gone, and says which in `notes`.
         """
+        if not isinstance(policy, Policy):
+            raise UsageError(f"an agent decides by a policy: sd.policy({policy!r}) makes one")
         spec = codec.spec_of(context_dim, num_actions, action_dim, encoder)
         policy.check()
         check_policy(policy, spec)

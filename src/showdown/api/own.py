@@ -7,20 +7,23 @@ Several are a text with commas, a list, a tuple, a set, an iterator, or a mappin
 
 from __future__ import annotations
 
+import inspect
+import operator
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from numbers import Real
 from pathlib import Path
 from typing import Any, TypeVar
 
 from showdown.basics.errors import UsageError
-from showdown.basics.text import check_name
+from showdown.basics.text import check_name, near
 from showdown.bench.plan import resolved
 from showdown.config import override
 from showdown.config.registry import Registry, split_outside_brackets
 from showdown.plain import as_policy, as_problem
 from showdown.policies import policies as known_policies
 from showdown.problems import problems as known_problems
-from showdown.problems.own_table import Table, table
+from showdown.problems.own_table import Table, TableOptions, table
 from showdown.protocol.policy import Policy
 from showdown.protocol.problem import Problem
 
@@ -34,8 +37,9 @@ def policy(given: Any, **options: Any) -> Policy:
 
     For a name or a value `options` replace fields: `policy("RMS", learning_rate=0.1)`. For an object of your own, such
     as a scikit-learn model, they are those of `showdown.plain.as_policy`: explore, refit_every, members, epsilon.
+    A text that begins with `-` holds options of Vowpal Wabbit.
     """
-    if isinstance(given, str | Policy):
+    if isinstance(given, Policy) or (isinstance(given, str) and not given.startswith("-")):
         return _changed(policies_of(given), "policy", options)
     return as_policy(given, **options)
 
@@ -50,7 +54,9 @@ def problem(given: Any, *, horizon: int | None = None, **options: Any) -> Proble
         found = _changed(problems_of(given), "problem", options)
     else:
         found = _changed(problems_of(given, options), "problem", {})
-    return found if horizon is None else found.with_horizon(horizon)
+    if horizon is not None and whole("horizon", horizon) < 1:
+        raise UsageError(f"horizon must be at least 1, not {horizon}")
+    return found if horizon is None else found.with_horizon(whole("horizon", horizon))
 
 
 def policies_of(given: Any) -> dict[str, Policy]:
@@ -60,11 +66,13 @@ def policies_of(given: Any) -> dict[str, Policy]:
 
 def problems_of(given: Any, options: Mapping[str, Any] | None = None) -> dict[str, Problem]:
     """Problems by what they are called. `options` say how data is read; they are refused where nothing is data."""
-    options = {name: value for name, value in (options or {}).items() if not _is_default(name, value)}
+    options = said(options or {})
     found: list[tuple[str, Problem]] = []
     for name, value in _each(given, known_problems, is_data):
         if is_data(value):
             found.append((name, _table(value, {**options, **({"name": name} if name else {})})))
+        elif isinstance(value, Real):
+            raise UsageError(f"{value!r} is no problem: data is a DataFrame, an array or a pair of arrays, and no list")
         else:
             found.append((name, as_problem(value)))
     if options and not any(isinstance(value, Table) for _, value in found):
@@ -99,10 +107,33 @@ def _is_column(value: Any) -> bool:
 
 def own_table(value: Any, **options: Any) -> Table:
     """The problem that data makes; options that are not said may be given as their defaults."""
-    return _table(value, {name: option for name, option in options.items() if not _is_default(name, option)})
+    return _table(value, said(options))
+
+
+def said(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the options that are not as if they were left out."""
+    return {name: value for name, value in options.items() if not _is_default(name, value)}
+
+
+def check_options(called: str, call: Callable[..., Any], options: Iterable[str]) -> None:
+    """Raise UsageError where one of the options is none of the call's own, and none that says how a table is read."""
+    own = inspect.signature(call).parameters.values()
+    known = [*(one.name for one in own if one.kind is not one.VAR_KEYWORD), *TableOptions.__annotations__]
+    for name in options:
+        if name not in known:
+            raise UsageError(f"{called} has no option {name!r}{near(name, known)}")
+
+
+def whole(name: str, given: Any) -> int:
+    """A whole number as Python's own; one of NumPy is one too."""
+    try:
+        return operator.index(given)
+    except TypeError:
+        raise UsageError(f"{name} must be a whole number, not {given!r}") from None
 
 
 def _table(value: Any, options: Mapping[str, Any]) -> Table:
+    check_options("a table", table, options)
     if isinstance(value, tuple):  # contexts and labels, as scikit-learn has them
         contexts, label = value
         if "label" in options:

@@ -146,7 +146,7 @@ class Results:
 
         `part` is as for `select`: problems, horizon, seed, trials.
         """
-        one, other = (self._names(name, "policy")[0] for name in (first, second))
+        one, other = (self._one_policy(name) for name in (first, second))
         if one == other:
             raise UsageError(f"{one} cannot be compared with itself")
         cells = self.select(**part)._cells if part else self._cells
@@ -233,6 +233,12 @@ class Results:
             held = [name for name, one in METRICS.items() if len(cells_with_metric(self._cells.frame, one).frame)]
             raise UsageError(f"none of these cells holds the {found.title}; there is {', '.join(held)}")
         return metric
+
+    def _one_policy(self, asked: str) -> str:
+        found = self._names(asked, "policy")
+        if len(found) > 1:
+            raise UsageError(f"{asked!r} names {len(found)} policies here, and two are compared: {', '.join(found)}")
+        return found[0]
 
     def _names(self, asked: str | Iterable[str], noun: str) -> list[str]:
         """The names that a text with commas, or a list, means here; a star stands for any letters."""

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 from showdown.analysis.summary import BASELINE
 from showdown.api.cells import Cells
-from showdown.api.own import policies_of, problems_of
+from showdown.api.own import check_options, policies_of, problems_of, said, whole
 from showdown.api.play import chosen_engine, opened_store, play, warn_of_plan, warn_of_tables
 from showdown.api.progress import bar, no_bar
 from showdown.api.results import Results
@@ -56,16 +56,24 @@ def run(
     Uniform is played too, so that regret can be given in % of it. `out` is a folder that keeps the results; without
     one they last as long as this process. What was played before, with nothing changed, is not played again.
     """
+    check_options("sd.run", run, table)
+    trials, horizon, seed = (
+        None if value is None else whole(name, value)
+        for name, value in (("trials", trials), ("horizon", horizon), ("seed", seed))
+    )
     files = _loaded(load)
     player, workers = chosen_engine(engine, processes)
     limits = RunLimits(batch_trials=batch_trials, cell_seconds=cell_seconds, processes=workers, load=files)
     store, mirror = opened_store(str(session_folder() if out is None else out), _warn)
     notes: list[str] = []
+    about_table = {"label": label, "rewards": rewards, **table}
     if suite is not None:
+        for name in said(about_table):
+            raise UsageError(f"{name}= says how a table is read, and the problems of a suite are names")
         size = {"trials": trials, "horizon": horizon, "seed": seed}
         planned = plan(_suite(suite, policies, problems, size), store, notes)
     else:
-        given = _given(problems, {"label": label, "rewards": rewards, **table})
+        given = _given(problems, about_table)
         chosen = _with_reference(policies, reference)
         count = TRIALS if trials is None else trials
         planned = plan_values(chosen, given, store, trials=count, seed=seed or 0, horizon=horizon, notes=notes)
@@ -96,11 +104,11 @@ def _given(problems: Any, options: dict[str, Any]) -> Any:
 
 def _with_reference(policies: Any, reference: bool) -> dict[str, Any]:
     """The policies, and Uniform after them where it is not among them."""
-    if policies is None:
+    found = {} if policies is None else policies_of(policies)
+    if not found:
         raise UsageError(
             'say which policies to play, as in sd.run("LinFullPost, LinGreedy", …); sd.list("policies") has all'
         )
-    found = policies_of(policies)
     chance = known_policies.get(BASELINE)
     return found if not reference or chance in found.values() else {**found, BASELINE: chance}
 

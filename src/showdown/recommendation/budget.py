@@ -29,7 +29,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600}
 
 def seconds_of(text: str) -> float:
     """The seconds of a budget; it needs a unit, since 3 may mean seconds to one person and minutes to another."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh])\s*", text)
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh])\s*", str(text))
     if not found or not float(found[1]):
         raise UsageError(f"a budget is a time with its unit, such as 90s, 2m, 10m or 1h, not {text!r}")
     return float(found[1]) * _UNITS[found[2]]
