@@ -35,6 +35,24 @@ def test_a_recommendation_is_results_with_an_agent(answer, frame):
     assert "1 decisions, 1 rewards learned" in repr(agent)
     knows = answer.agent("LinGreedy", seed=1)
     assert knows.observations > 0
+    assert answer.agent(sd.policy("LinPost"), learned=False).policy == sd.policy("LinPost")
+    assert "--" not in repr(answer)  # the words of Python, not those of the command line
+
+
+def test_a_second_recommendation_on_the_table_leaves_the_first_as_it_was(answer, frame):
+    options = {"label": "plan", "rounds": (2, 4), "budget": "60s", "page": False}
+    other = sd.recommend(frame, policies="LinUCB", seed=5, learn=False, **options)
+    assert other.policies == ["Uniform", "LinUCB"]
+    assert other.trials()["seed"].unique().tolist() == [5]
+    assert answer.policies == ["Uniform", "LinGreedy"]
+    assert (answer.policy, other.policy) == ("LinGreedy", "LinUCB")  # both have written their agents to one file
+    assert answer.agent().policy == sd.policy("LinGreedy")
+    assert other.agent().observations > 0
+
+
+def test_an_agent_is_made_of_a_policy_and_not_of_its_name():
+    with pytest.raises(sd.UsageError, match=r"sd.policy\('LinGreedy'\) makes one"):
+        sd.Agent("LinGreedy", context_dim=2, num_actions=2)  # type: ignore[arg-type]
 
 
 def test_a_recommendation_is_for_tables_and_plays_names(frame):
@@ -42,9 +60,16 @@ def test_a_recommendation_is_for_tables_and_plays_names(frame):
         sd.recommend(sd.problem("linear"))
     with pytest.raises(sd.UsageError, match="plays policies by name"):
         sd.recommend(frame, label="plan", policies=[sd.policy("LinGreedy")])
+    with pytest.raises(sd.UsageError, match=r"a time with its unit, .* not 60"):
+        sd.recommend(frame, label="plan", budget=60)  # type: ignore[arg-type]
+    with pytest.raises(sd.UsageError, match="rounds are numbers of trials"):
+        sd.recommend(frame, label="plan", rounds=())
+    with pytest.raises(sd.UsageError, match=r"sd\.recommend has no option 'lable'; did you mean 'label'"):
+        sd.recommend(frame, lable="plan")  # type: ignore[call-arg]
 
 
 def test_a_tuning_gives_a_policy_a_table_and_results():
+    sd.run("LinGreedy[prior_precision=2]", "linear", horizon=30, trials=2)  # in the same folder, and not part of it
     found = sd.tune(
         "LinGreedy[prior_precision=2]",
         "linear",
@@ -60,6 +85,9 @@ def test_a_tuning_gives_a_policy_a_table_and_results():
     assert found.policy == sd.policy(found.name)
     assert found.preset.exists()
     assert "LinGreedy[prior_precision=2]" in found.results.policies
+    assert set(found.results.trials()["horizon"]) == {20}
+    assert set(found.results.trials()["trials"]) == {3}
+    assert str(found.folder) not in repr(found)  # it goes with this process
     assert found.verdict in repr(found) or "keep" in repr(found) or "none beat" in repr(found)
     with pytest.raises(sd.UsageError, match="one policy is tuned at a time"):
         sd.tune("LinGreedy,LinPost", "linear")

@@ -12,14 +12,14 @@ from typing import Any, Unpack
 from showdown.agent import Agent
 from showdown.analysis.verdict import Verdict
 from showdown.api.cells import Cells
-from showdown.api.own import is_data, own_table
+from showdown.api.own import check_options, is_data, own_table, whole
+from showdown.api.own import policy as policy_of
 from showdown.api.progress import Advance, bar
 from showdown.api.results import Results
 from showdown.api.session import session_folder
 from showdown.basics.errors import UsageError
 from showdown.basics.text import wrapped
 from showdown.config.registry import load_file, split_outside_brackets
-from showdown.policies import policies as known_policies
 from showdown.problems.own_table import Table, TableOptions
 from showdown.recommendation.answer import Recommendation
 from showdown.recommendation.board import Board, Show
@@ -58,18 +58,22 @@ class Recommended(Results):
         """Who is best, and how sure that is; methods that were dropped on the way stay behind."""
         return self.answer.verdict
 
-    def agent(self, policy: str | None = None, *, learned: bool = True, **options: Any) -> Agent:
-        """An agent of the recommended method, or of another one, for rows as those of this table.
+    def agent(self, policy: Any = None, *, learned: bool = True, **options: Any) -> Agent:
+        """An agent of the recommended method, or of another one (as for `sd.policy`), for rows as those of this table.
 
         It has learned from the table, unless `learned` is False. `options` are those of `sd.Agent`: seed, journal,
         background and others.
         """
-        name = policy or self.policy
-        if name is None:
+        given = self.policy if policy is None else policy
+        if given is None:
             raise UsageError("no method is recommended: name one, as in .agent('LinGreedy'), or take the best action")
-        if name == self.policy and self.answer.agent_file is not None and not options:
-            return Agent.recommended(self.answer.agent_file, learned=learned)
-        agent = Agent.for_table(self.problem, known_policies.get(name), **options)
+        chosen = policy_of(given)
+        if given == self.policy and self.answer.agent_file is not None and not options:
+            agent = Agent.recommended(self.answer.agent_file, learned=learned)
+            if agent.policy == chosen and (agent.observations > 0) == learned:
+                return agent
+            agent.close()  # a later answer on the same table has written its own agent there
+        agent = Agent.for_table(self.problem, chosen, **options)
         if learned:
             agent.learn_table(self.problem)
         return agent
@@ -82,7 +86,8 @@ class Recommended(Results):
 
     def _lines(self) -> list[str]:
         lost = str(session_folder())  # files in it go with this process, so nobody is sent there
-        return [line for line in self.answer.lines if lost not in line]
+        lines = [line for line in self.answer.lines if lost not in line]
+        return [line.replace("--no-learn", "learn=False").replace("--budget", "budget") for line in lines]
 
 
 def recommend(
@@ -114,6 +119,10 @@ def recommend(
     files = tuple(Path(file) for file in ([load] if isinstance(load, str | Path) else load))
     for file in files:
         load_file(file)
+    check_options("sd.recommend", recommend, table)
+    seed, rounds = whole("seed", seed), tuple(whole("a number of trials", trials) for trials in rounds)
+    if not rounds or min(rounds) < 1:
+        raise UsageError(f"rounds are numbers of trials, such as {ROUNDS}, not {rounds}")
     began = time.monotonic() if began is None else began
     data = Path(data) if isinstance(data, str) else data  # no name of a problem
     if not isinstance(data, Table) and not is_data(data):
@@ -136,7 +145,10 @@ def recommend(
             began=began,
             learn=learn,
         )
-    cells = Cells.of_store(folder).where(lambda frame: frame["problem"] == problem.called)
+    # the folder also holds what earlier calls played: other methods, another seed
+    cells = Cells.of_store(folder).where(
+        lambda frame: (frame["problem"] == problem.called) & frame["cell"].isin(answer.cells)
+    )
     return Recommended(cells, answer, problem)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, Unpack
 import pandas as pd
 
 from showdown.api.cells import Cells
-from showdown.api.own import policies_of, problems_of
+from showdown.api.own import check_options, policies_of, problems_of, whole
 from showdown.api.play import chosen_engine
 from showdown.api.progress import bar, no_bar
 from showdown.api.results import Results
@@ -23,7 +23,7 @@ from showdown.config.registry import split_outside_brackets
 from showdown.problems.own_table import TableOptions
 from showdown.protocol.policy import Policy
 from showdown.tuning.files import history_frame, importance
-from showdown.tuning.fresh_choice import TuningResult
+from showdown.tuning.fresh_choice import TuningResult, reported_cells
 from showdown.tuning.history import TuningHistory, proposals_file
 from showdown.tuning.play_candidates import by_engine
 from showdown.tuning.request import TuningBudget, TuningRequest, fitted
@@ -55,9 +55,10 @@ class Tuned:
     @property
     def results(self) -> Results:
         """The comparison with the policy as it was, on episodes that nothing was chosen by."""
-        request = self.history.request
+        names = [self.history.request.preset, self.history.request.space.name]
+        played = reported_cells(self.history, self.result.candidate)  # the folder may hold others of the same name
         cells = Cells.of_store(self.folder)
-        return Results(cells.where(lambda frame: frame["policy"].isin([request.preset, request.space.name])))
+        return Results(cells.where(lambda frame: frame["policy"].isin(names) & frame["cell"].isin(played)))
 
     def table(self) -> pd.DataFrame:
         """Every candidate: its fields, what it lost (`value`), whether it was given up, and the seconds it took."""
@@ -73,7 +74,8 @@ class Tuned:
         return proposals_file(self.folder, self.history.request).with_suffix(".toml")
 
     def __repr__(self) -> str:
-        return wrapped(lines_of(self.history, self.result, self.preset))
+        lost = str(session_folder())  # files in it go with this process, so nobody is sent there
+        return wrapped(line for line in lines_of(self.history, self.result, self.preset) if lost not in line)
 
 
 def tune(
@@ -105,6 +107,12 @@ def tune(
     every float. `budget` is a number of candidates, or a time such as `90s` or `10m`. `out` is a folder that keeps
     everything, so that a second call continues; without one it lasts as long as this process.
     """
+    check_options("sd.tune", tune, table)
+    trials, final_trials, batch, seed = (
+        whole(name, value)
+        for name, value in (("trials", trials), ("final_trials", final_trials), ("batch", batch), ("seed", seed))
+    )
+    horizon = None if horizon is None else whole("horizon", horizon)
     chosen = policies_of(policy)
     if len(chosen) != 1:
         raise UsageError(f"one policy is tuned at a time, and these are {', '.join(chosen) or 'none'}")

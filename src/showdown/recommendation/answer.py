@@ -45,6 +45,7 @@ class Recommendation:
     standings: tuple[Standing, ...]  # the best first
     seconds: float  # that it took
     folder: Path  # the store
+    cells: frozenset[str] = frozenset()  # of the store, by their hashes, that were played or found for this answer
     page: Path | None = None
     agent_file: Path | None = None
     table_warnings: tuple[str, ...] = ()  # what is likely to mislead in the data
@@ -189,7 +190,7 @@ class Recommendation:
         plain = {
             field.name: getattr(self, field.name)
             for field in dataclasses.fields(self)
-            if field.name not in ("verdict", "costs", "standings", "folder", "page", "agent_file", "learned")
+            if field.name not in ("verdict", "costs", "standings", "folder", "cells", "page", "agent_file", "learned")
         }
         return {
             "sentence": self.sentence,

@@ -133,6 +133,7 @@ def _answer(halving: SuccessiveHalving, board: Board) -> Recommendation:
         standings=tuple(board.best_first()),
         seconds=0.0,
         folder=Path(halving.store.directory),
+        cells=frozenset(halving.cells),
         table_warnings=problem.bandit_table().warnings,
         after_learning=halving.after_learning(chosen) if chosen is not None else None,
         dropped=_dropped(problem),

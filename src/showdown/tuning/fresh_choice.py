@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from showdown.analysis.compare_trials import NO_DIFFERENCE, difference
+from showdown.bench.cell import Cell
 from showdown.tuning.evaluate import measure
 from showdown.tuning.history import TuningHistory
 from showdown.tuning.play_candidates import Place, Progress, combined
@@ -49,6 +50,16 @@ class TuningResult:
         """The verdict over all problems: better or worse on some, mixed, or no difference shown on any."""
         found = {row.verdict for row in self.problems} - {NO_DIFFERENCE}
         return "mixed" if len(found) > 1 else found.pop() if found else NO_DIFFERENCE
+
+
+def reported_cells(history: TuningHistory, chosen: Candidate) -> set[str]:
+    """The cells, by their hashes, that the last comparison stored: of the chosen candidate and of the default."""
+    request, space = history.request, history.request.space
+    return {
+        Cell(called, name, space.configured(one), problem, request.final_trials, request.seed + REPORTING).hash
+        for called, one in ((request.preset, chosen), (space.name, history.entries[0].candidate))
+        for name, problem in request.problems.items()
+    }
 
 
 def choose(history: TuningHistory, among: Place, reported: Place, progress: Progress | None = None) -> TuningResult:
