@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -183,7 +184,7 @@ def test_stated_probabilities_are_kept_and_others_are_refused():
 def test_a_model_of_scikit_learn_learns_with_every_way_to_explore(explore):
     linear_model = pytest.importorskip("sklearn.linear_model", reason="scikit-learn is not installed")
     problem = as_problem(_easy, horizon=60)
-    policy = as_policy(linear_model.SGDRegressor(learning_rate="constant", eta0=0.1), explore=explore, members=3)
+    policy = as_policy(linear_model.SGDRegressor(learning_rate="constant", eta0=0.1), explore=explore)
     kept = played(policy, problem, keep_propensities=True)
     chance = played(as_policy(Coin(0.5)), problem)
     assert kept.cumulative_expected.mean() < 0.7 * chance.cumulative_expected.mean()
@@ -247,6 +248,31 @@ def test_what_is_no_policy_is_refused_in_a_sentence(given, sentence):
 
 
 @pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"epsilon": 5}, "epsilon must be a number from 0 to 1, not 5"),
+        ({"epsilon": "0.1"}, "epsilon must be a number from 0 to 1, not '0.1'"),
+        ({"explore": "softmax", "temperature": 0}, "temperature must be a number from 1e-06 on, not 0"),
+        ({"explore": "greedy", "members": 3}, "members is for explore='bootstrap'"),
+    ],
+)
+def test_settings_that_a_model_cannot_have_are_refused(options, sentence):
+    linear_model = pytest.importorskip("sklearn.linear_model", reason="scikit-learn is not installed")
+    with pytest.raises(UsageError, match=sentence):
+        as_policy(linear_model.Ridge(), **options)
+
+
+def test_an_option_counts_or_is_refused():
+    linear_model = pytest.importorskip("sklearn.linear_model", reason="scikit-learn is not installed")
+    few, many = (as_policy(linear_model.Ridge(), refit_every=count) for count in (10, 50))
+    assert repr(few) == "Ridge(explore='epsilon-greedy', refit_every=10)" != repr(many)
+    with pytest.raises(UsageError, match="Follows decides itself: members is for scikit-learn models"):
+        as_policy(Follows(), members=3)
+    with pytest.raises(UsageError, match="decides itself: epsilon is for scikit-learn models"):
+        sd.policy("--cb_explore_adf --squarecb", epsilon=0.3)
+
+
+@pytest.mark.parametrize(
     ("given", "sentence"),
     [
         (3, "int is no problem"),
@@ -254,6 +280,7 @@ def test_what_is_no_policy_is_refused_in_a_sentence(given, sentence):
         (lambda rng: ("red", [1.0, 2.0]), "the context of <lambda> must be numbers, not 'red'"),
         (lambda rng: ([1.0], [1.0, np.nan]), "rewards of <lambda> at step 0 are not all finite"),
         (lambda rng: (rng.normal(size=rng.integers(1, 9)), [1.0, 2.0]), "must have one shape at every step"),
+        (lambda rng: ([1.0], [1.0, 2.0], None if rng.random() < 0.5 else [1.0, 2.0]), "the same parts at every step"),
         (lambda rng: ([1.0], 1 / 0), r"raises ZeroDivisionError at step 0 \(test_plain.py, line"),
         (type("Sim", (), {"reset": lambda s, r: 0, "step": lambda s, a: 0}), "must say how many actions"),
     ],
@@ -295,6 +322,24 @@ def test_errors_of_a_policy_say_where_they_come_from():
         played(as_policy(fails))
     with pytest.raises(UsageError, match="chose action 2, and there are 2 actions"):
         played(as_policy(lambda context: 2))
+    for wrong in (1.0, "left"):
+        with pytest.raises(UsageError, match=f"chose {wrong!r}, and an action is a whole number"):
+            played(as_policy(lambda context, wrong=wrong: wrong))
+        with pytest.raises(UsageError, match=f"chose {wrong!r}, and an action is a whole number"):
+            played(as_policy(lambda context, wrong=wrong: wrong), problems.get("linear/delay").with_horizon(20))
+
+
+def test_a_policy_that_warns_at_every_step_is_heard_once():
+    def warns(context):
+        with warnings.catch_warnings():  # after which Python forgets what it has said, as after many a call of sklearn
+            pass
+        warnings.warn("out of order", RuntimeWarning, stacklevel=1)
+        return 0
+
+    with warnings.catch_warnings(record=True) as said:
+        warnings.resetwarnings()
+        played(as_policy(warns))
+    assert [str(one.message) for one in said].count("out of order") == 1
 
 
 def test_a_gymnasium_environment_is_a_problem():

@@ -9,7 +9,9 @@ drawn at each step, decides (Eckles and Kaptein 2014). An action without a model
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,7 @@ from showdown.plain.rules import RULES
 from showdown.protocol.in_python import Player
 from showdown.protocol.problem import ProblemSpec
 
-BOOTSTRAP = "bootstrap"
+BOOTSTRAP, MEMBERS = "bootstrap", 10
 
 
 @dataclass(frozen=True)
@@ -101,9 +103,16 @@ def models(model: Any, explore: str, refit_every: int | None, members: int, sett
     for name in settings:
         if name != rule.setting:
             raise UsageError(f"explore={explore!r} has no setting {name!r}; it has {rule.setting or 'none'}")
+    amount = settings.get(rule.setting, rule.default)
+    least, most = rule.allowed
+    if not isinstance(amount, Real) or not least <= amount <= most:
+        up_to = f" to {most:g}" if most < math.inf else " on"
+        raise UsageError(f"{rule.setting} must be a number from {least:g}{up_to}, not {amount!r}")
+    if explore != BOOTSTRAP and members != MEMBERS:
+        raise UsageError(f"explore={explore!r} has one model per action: members is for explore={BOOTSTRAP!r}")
     if refit_every is None:
         refit_every = 1 if hasattr(model, "partial_fit") else 100
     for name, count in (("refit_every", refit_every), ("members", members)):
         if type(count) is not int or count < 1:
             raise UsageError(f"{name} must be a whole number of at least 1, not {count!r}")
-    return Models(model, explore, float(settings.get(rule.setting, rule.default)), members, refit_every)
+    return Models(model, explore, float(amount), members, refit_every)

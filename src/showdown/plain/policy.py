@@ -9,7 +9,7 @@ from typing import Any
 from showdown.basics.errors import UsageError
 from showdown.config.handed import Handed, describe, qualified, settings
 from showdown.plain import libraries
-from showdown.plain.models import models
+from showdown.plain.models import MEMBERS, models
 from showdown.plain.own_policy import OwnPolicy
 from showdown.plain.signatures import needed
 from showdown.policies.plain import PlainPolicy
@@ -26,7 +26,7 @@ def as_policy(
     *,
     explore: str = "epsilon-greedy",
     refit_every: int | None = None,
-    members: int = 10,
+    members: int = MEMBERS,
     **amount: float,
 ) -> Policy:
     """A policy of an object, a class, a function or a model of yours; what is a policy already comes back as it is.
@@ -39,22 +39,35 @@ def as_policy(
     if isinstance(value, Policy):
         return value
     made = _instance(value)
+    asked = {
+        "explore": explore != "epsilon-greedy",
+        "refit_every": refit_every is not None,
+        "members": members != MEMBERS,
+    }
+    unused = [*(name for name, is_said in asked.items() if is_said), *amount]
     plays: Any = None if _is_model(made) or hasattr(made, "choose") else libraries.plays(made, refit_every)
     if plays is not None:
+        _refuse(made, [name for name in unused if name != "refit_every" or not hasattr(plays, "refit_every")])
         how = getattr(plays, "options", None) or settings(made)
     elif _is_model(made):
         plays = models(made, explore, refit_every, members, amount)
-        chosen = f"{amount or ''}".strip("{}").replace("'", "").replace(": ", "=")
-        how = ", ".join(filter(None, [settings(made), f"explore={explore!r}", chosen]))
-    elif explore != "epsilon-greedy" or refit_every is not None or amount:
-        raise UsageError(f"{describe(made)} decides itself: explore and refit_every are for scikit-learn models")
+        counts = {"refit_every": refit_every, "members": members if asked["members"] else None}
+        given = {**amount, **{name: count for name, count in counts.items() if count is not None}}
+        said = [f"{name}={value!r}" for name, value in {"explore": explore, **given}.items()]
+        how = ", ".join(filter(None, [settings(made), *said]))
     elif hasattr(made, "choose") or hasattr(made, "probabilities") or _is_rule(made):
+        _refuse(made, unused)
         plays, how = OwnPolicy(copy.deepcopy(made)), settings(made)
     else:
         raise UsageError(f"{describe(value)} is no policy: it must be {ACCEPTED}")
     handed = Handed(plays)
     name = "VowpalWabbit" if isinstance(made, str) else qualified(made)
     return PlainPolicy(name=name, settings=how, code=handed.code, handed=handed)
+
+
+def _refuse(made: Any, unused: list[str]) -> None:
+    if unused:
+        raise UsageError(f"{describe(made)} decides itself: {unused[0]} is for scikit-learn models")
 
 
 def _instance(value: Any) -> Any:

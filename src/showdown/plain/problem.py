@@ -42,7 +42,9 @@ def as_problem(value: Any, *, horizon: int | None = None) -> Problem:
     longest = getattr(draws, "longest", None)
     steps = PROBED if longest is None else min(PROBED, longest)
     probe = copy.deepcopy(draws).draw(np.random.default_rng(0), steps)
-    wanted = horizon or getattr(made, "horizon", None) or (1000 if longest is None else min(1000, longest))
+    wanted = getattr(made, "horizon", None) if horizon is None else horizon
+    if wanted is None:
+        wanted = 1000 if longest is None else min(1000, longest)
     handed = Handed(draws)
     named = value if inspect.isroutine(value) else made
     return PlainProblem(

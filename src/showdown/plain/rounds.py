@@ -59,12 +59,22 @@ def stacked(name: str, rounds: list[Any]) -> Drawn:
     if rewards.ndim != 2:
         raise UsageError(f"the rewards of {name} must be one number per action, and have shape {rewards.shape[1:]}")
     given = {part: each[0].get(part) is not None for part in PARTS[2:]}
+    for step, part in enumerate(each):
+        other = next((name for name, is_given in given.items() if (part.get(name) is not None) != is_given), None)
+        if other is not None:
+            raise UsageError(f"{name} must give the same parts at every step, and {other} differs at step {step}")
     means = (
         _stack(name, "means", [numbers(name, "means", part["means"]) for part in each]) if given["means"] else rewards
     )
-    masks = np.array([part["available"] for part in each], bool) if given["available"] else None
+    masks = [np.asarray(part["available"], bool) for part in each] if given["available"] else None
     features = [numbers(name, "features", part["features"]) for part in each] if given["features"] else None
-    drawn = Drawn(context, rewards, means, masks, None if features is None else _stack(name, "features", features))
+    drawn = Drawn(
+        context,
+        rewards,
+        means,
+        None if masks is None else _stack(name, "available", masks),
+        None if features is None else _stack(name, "features", features),
+    )
     return checked(name, drawn)
 
 

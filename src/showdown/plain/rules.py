@@ -6,6 +6,7 @@ learned before, the one setting of the rule, and which actions are available.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ class Rule(NamedTuple):
     law: Law
     setting: str  # what its number is called
     default: float
+    allowed: tuple[float, float] = (0.0, math.inf)  # the least and the most
 
 
 def greedy(values: np.ndarray, learned: int, setting: float, available: np.ndarray) -> np.ndarray:
@@ -51,7 +53,7 @@ def square_cb(values: np.ndarray, learned: int, sharpness: float, available: np.
 
 RULES = {
     "greedy": Rule(greedy, "", 0.0),
-    "epsilon-greedy": Rule(epsilon_greedy, "epsilon", 0.1),
-    "softmax": Rule(softmax, "temperature", 0.1),
+    "epsilon-greedy": Rule(epsilon_greedy, "epsilon", 0.1, (0.0, 1.0)),
+    "softmax": Rule(softmax, "temperature", 0.1, (1e-6, math.inf)),
     "SquareCB": Rule(square_cb, "sharpness", 10.0),
 }

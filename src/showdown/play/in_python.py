@@ -6,8 +6,11 @@ and added up in the same book, so every number means the same. Only the seconds 
 
 from __future__ import annotations
 
+import operator
 import time
+import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import jax
@@ -40,10 +43,11 @@ def play_in_python(
     parts, compile_seconds = compiled_together(list(jobs.values()))
     programs = dict(zip(jobs, parts, strict=True))
     books, began = [], time.perf_counter()
-    for first in range(0, trials, size):
-        book = Accumulator(min(size, trials - first), horizon, spec.num_actions, keep=prepared.propensities)
-        _play_batch(prepared, programs, seed, range(first, first + size), book, progress)
-        books.append(book)
+    with _each_warning_once():
+        for first in range(0, trials, size):
+            book = Accumulator(min(size, trials - first), horizon, spec.num_actions, keep=prepared.propensities)
+            _play_batch(prepared, programs, seed, range(first, first + size), book, progress)
+            books.append(book)
     return Outcome.of(
         books,
         [{}] * len(books),
@@ -53,6 +57,22 @@ def play_in_python(
         batch_trials=size,
         rows=prepared.problem.longest(prepared.tables),
     )
+
+
+@contextmanager
+def _each_warning_once() -> Iterator[None]:
+    """A model may warn at every step in the same words, and Python forgets what it has said when sklearn is called."""
+    heard: set[tuple[str, type[Warning]]] = set()
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def show_once(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if (str(message), category) not in heard:
+                heard.add((str(message), category))
+                show(message, category, *where, **more)
+
+        warnings.showwarning = show_once
+        yield
 
 
 def _play_batch(
@@ -115,6 +135,7 @@ class Game:
         """Where there is nothing but a context: as little as can be around the user's code."""
         choose, learn, most = self.player.choose, self.player.learn, self.spec.num_actions
         contexts, rewards, step = list(rounds.context), rounds.rewards.tolist(), 0
+        action: Any = 0
         try:
             for step in range(count):
                 context = contexts[step]
@@ -124,6 +145,7 @@ class Game:
                 learn(context, action, rewards[step][action])
                 yield action, 1.0
         except Exception as error:
+            _whole(self.name, action)  # where that is why it failed; to look at every action would take time
             raise raised(self.name, f"at step {first + step}", error) from error
 
     def _fully(self, first: int, count: int, rounds: Round) -> Iterator[tuple[int, float]]:
@@ -144,7 +166,7 @@ class Game:
             if law is None:
                 raise UsageError(f"{self.name} does not say how probable its decisions are: give it `probabilities`")
             law = stated_law(self.name, law, self.spec.num_actions)
-        action = self.player.choose(context, **seen)
+        action = _whole(self.name, self.player.choose(context, **seen))
         if not 0 <= action < self.spec.num_actions:
             raise _out_of_range(self.name, action, self.spec.num_actions)
         self.past[number] = context, int(action), float(rounds.rewards[step][action]), features
@@ -164,6 +186,14 @@ def stated_law(name: str, law: Any, num_actions: int) -> np.ndarray:
     if found.shape != (num_actions,) or not (found >= 0).all() or abs(found.sum() - 1) > 1e-4:
         raise UsageError(f"the probabilities of {name} must be {num_actions} numbers that sum to 1, not {law!r}")
     return found
+
+
+def _whole(name: str, action: Any) -> int:
+    """The action as a number; a float or a text is none."""
+    try:
+        return operator.index(action)
+    except TypeError:
+        raise UsageError(f"{name} chose {action!r:.60}, and an action is a whole number from 0 on") from None
 
 
 def _out_of_range(name: str, action: Any, most: int) -> UsageError:
