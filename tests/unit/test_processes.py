@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -19,6 +20,7 @@ from showdown.basics.errors import UsageError
 from showdown.bench import engines
 from showdown.bench.cell import Cell
 from showdown.bench.engine import RunLimits, engine_names, make_engine
+from showdown.bench.engines import processes
 from showdown.bench.plan import Planned, plan
 from showdown.bench.store import Store
 from showdown.bench.suite import Suite
@@ -55,6 +57,13 @@ class Deadly(Policy):
 
 policies.add("Deadly", Deadly())
 '''
+
+
+def test_a_script_that_starts_itself_again_is_told_how_not_to(monkeypatch, tmp_path):
+    """What multiprocessing says of it fills a screen; a script without the guard meets it at `sd.recommend`."""
+    monkeypatch.setattr(multiprocessing.current_process(), "_inheriting", True, raising=False)
+    with pytest.raises(UsageError, match=r"started once more by itself.*below `if __name__ == '__main__':`"):
+        processes.Worker(tmp_path, RunLimits())
 
 
 def suite(*policies: str) -> Suite:

@@ -41,11 +41,14 @@ from showdown.play import memory
 
 READY = "ready"  # the first message of a process; after it numbers of steps, sentences, and for each cell a result, or
 CLAIMED = "claimed"  # that another run on the same store is playing it
+GUARD = "Other processes import the script: what it does must stand below `if __name__ == '__main__':`"
 GRACE_SECONDS = 2.0  # for a process to find out itself that its cell takes too long, which it does between segments
 
 
 class Worker:
     def __init__(self, directory: Path, limits: RunLimits) -> None:
+        if getattr(multiprocessing.current_process(), "_inheriting", False):  # this one is still importing its script
+            raise UsageError(f"this script was started once more by itself. {GUARD}")
         context = multiprocessing.get_context("spawn")  # JAX does not survive a fork
         self.connection, theirs = context.Pipe()
         limits = replace(limits, progress=None, say=None)  # a function need not survive pickling
@@ -234,7 +237,7 @@ class Processes:
 
 
 def _not_started(worker: Worker) -> ShowdownError:
-    return ShowdownError(f"a process could not be started: it {worker.end()}; see above")
+    return ShowdownError(f"a process could not be started: it {worker.end()}; see above. {GUARD}")
 
 
 def engine(store: Store) -> Engine:
