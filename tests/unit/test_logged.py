@@ -109,6 +109,12 @@ def test_the_logging_policy_itself_is_estimated_by_the_mean(log, population):
     assert effective_rows(np.ones(ROWS)) == ROWS
 
 
+def test_rewards_that_are_all_the_same_have_an_interval_of_no_width():
+    propensities = np.array([0.1, 0.3, 0.7] * 4)  # 1/p summed in two orders, which differ in their last bits
+    found = snips(np.ones(12), np.zeros(12, int), propensities, np.ones((12, 1)))
+    assert (found.value, found.low, found.high) == (pytest.approx(1), found.value, found.value)
+
+
 def test_intervals_cover_at_their_stated_rate(population):
     """200 logs: an estimator that covers 94 % is failed once in a million runs, one that covers 75 % nearly always."""
     logs, target = 200, population.softmax(seed=2, sharpness=2.0, exploring=0.0)
