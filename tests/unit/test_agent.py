@@ -205,6 +205,12 @@ def test_a_bound_that_would_change_nothing_is_refused(name):
         Agent(policies.get(name), context_dim=2, num_actions=2, history=Window(50))
 
 
+@pytest.mark.parametrize("bound", [500, "Window(500)"])
+def test_a_bound_says_how_it_keeps_rows(bound):
+    with pytest.raises(UsageError, match=r"bounded by Window\(rows\) or Reservoir\(rows\), not by"):
+        Agent(policies.get("LinWindow"), context_dim=2, num_actions=2, history=bound)
+
+
 def test_a_file_of_a_version_that_took_such_a_bound_is_loaded(tmp_path, monkeypatch):
     with monkeypatch.context() as older:
         older.setattr("showdown.agent.learner.takes_bound", lambda policy: True)

@@ -105,6 +105,7 @@ def test_a_long_table_teaches_its_last_rows_and_some_actions_of_each(frame, plai
         ({"label": "plan", "action": "plan", "reward": "age"}, "name the label, or the reward columns"),
         ({"label": "plan", "colour": "red"}, "takes no 'colour'"),
         ({"action": "plan", "reward": "region"}, "does not hold numbers"),
+        ({"action": "plan", "reward": "age", "costs": {"plus": 3}}, "costs goes with the label"),
         ({"label": "region"}, "no action is called 'north'"),
     ],
 )
@@ -114,6 +115,8 @@ def test_what_is_refused(frame, plain, given, sentence):
         agent.learn_table(frame, **given)
     with pytest.raises(UsageError, match="not made of the agent's own table"):
         agent.learn_table(table(frame, label="region"))
+    with pytest.raises(UsageError, match="payoff goes with the label"):
+        agent.learn_table(plain, payoff="margin")
     with pytest.raises(UsageError, match="without a table's encoder"):
         Agent(LINEAR, context_dim=2, num_actions=3).learn_table(frame, label="plan")
     assert agent.observations == 0

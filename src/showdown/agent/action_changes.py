@@ -89,11 +89,20 @@ def widen(agent: Upkeep, larger: ProblemSpec) -> None:
     agent._set_spec(larger)
 
 
+def check_room(room: int, *, has_slots: bool) -> None:
+    """Raise UsageError where there cannot be so many slots ready."""
+    if type(room) is not int or not 0 <= room <= MOST_ACTIONS:
+        raise UsageError(f"room is how many actions can be added, from 0 to {MOST_ACTIONS:,}, not {room!r}")
+    if room and not has_slots:
+        raise UsageError("the actions of this agent share what it learns, so none is added: it needs no room for them")
+
+
 def make_room(agent: Upkeep, room: int) -> None:
-    """Have so many slots that were never used, where actions have slots."""
+    """Have so many slots that were never used."""
+    check_room(room, has_slots=agent._codec.has_slots)
     roster = agent._codec.roster
     unused = sum(name is None for name in roster.names) - len(roster.freed)
-    if agent._codec.has_slots and unused < room:
+    if unused < room:
         widen(agent, agent.spec._replace(num_actions=agent.spec.num_actions + room - unused))
 
 
