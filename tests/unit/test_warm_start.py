@@ -86,6 +86,13 @@ def test_features_of_actions_are_learned_from_tables_and_logs(frame):
     close(by_rows, by_hand, 1e-3)
     assert by_log.learn_table(frame.assign(paid=1.0), action="plan", reward="paid") == ROWS
     assert by_log.observations == ROWS
+    one_price = [row[f"price.{row['plan']}"] for _, row in frame.iterrows()]  # of the action taken alone
+    log = frame[["age", "region", "plan"]].assign(price=one_price, paid=1.0)
+    by_price = Agent.for_table(problem, policies.get("LinHybrid"))
+    assert by_price.learn_table(log, action="plan", reward="paid") == ROWS
+    close(by_price, by_log)
+    with pytest.raises(UsageError, match="no columns with 'price' of each action"):
+        by_price.learn_table(log.drop(columns="price"), action="plan", reward="paid")
 
 
 def test_a_long_table_teaches_its_last_rows_and_some_actions_of_each(frame, plain, monkeypatch):
