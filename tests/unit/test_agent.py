@@ -254,6 +254,19 @@ def test_rows_that_spoil_a_refit_are_forgotten():
     assert (int(agent._state["rows"]), float(agent._state["fit"])) == (8, 8)
 
 
+def test_rows_that_spoil_a_refit_are_forgotten_after_those_of_an_action():
+    agent = sums_agent()
+    for action, reward in ((0, 1.0), (0, 1.0), (1, 1.0), (1, 1.0), (1, 1000.0)):
+        agent.learn([0.0], action, reward)
+    agent._learner.forget_action(0)
+    for _ in range(3):
+        agent.learn([0.0], 1, 1.0)
+    assert agent.counts()["forgotten_rows"] == 2 + 4
+    for _ in range(4):
+        agent.learn([0.0], 1, 1.0)
+    assert (int(agent._state["rows"]), float(agent._state["fit"])) == (6, 6)
+
+
 def test_a_history_that_spoils_its_refit_is_refused_and_older_rows_stay(tmp_path):
     agent = sums_agent()
     for _ in range(4):
