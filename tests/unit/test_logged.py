@@ -223,6 +223,15 @@ def test_halves_follow_time_where_it_is_known(log):
 # What a log cannot say
 
 
+def test_an_honest_log_of_many_actions_is_not_blamed_for_what_chance_took_seldom():
+    for seed in range(20):
+        taken = np.random.default_rng(seed).integers(80, size=800).astype(np.int32)
+        taken[:80] = np.arange(80)
+        names = tuple(str(number) for number in range(80))
+        honest = Log(np.zeros((800, 1), np.float32), taken, np.zeros(800), np.full(800, 1 / 80), names)
+        assert log_messages(honest) == []
+
+
 def test_what_is_wrong_with_a_log_is_said(log, population):
     assert log_messages(log) == []
     ones = dataclasses.replace(log, propensities=np.ones(ROWS))
