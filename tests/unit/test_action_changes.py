@@ -60,6 +60,7 @@ def test_what_is_learned_stays_and_a_new_action_starts_from_the_prior():
     assert agent.choose([0.5, 0.1], available=[0, 2]) in (0, 2)
     decision = agent.decide([0.5, 0.1])
     assert (decision.name, decision.known_as) == ("new", "new")
+    assert agent._codec.outcomes(np.zeros((2, 2)), np.array(["0", "new"]), None)[1].tolist() == [0, 3]  # NumPy's text
     law = agent.probabilities([0.5, 0.1])
     assert law.values[4:].sum() == 0
     assert law.values.sum() == pytest.approx(1, abs=1e-3)
