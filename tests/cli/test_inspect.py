@@ -61,6 +61,10 @@ def test_features_of_each_action_are_found_and_what_to_add_is_said(showdown, tmp
     frame.to_csv(tmp_path / "ketchup.csv", index=False)
     for options in ((), ("--label", "choice")):
         assert "\n  --label choice --features price\n" in showdown("inspect", "ketchup.csv", *options).out
+    shelf = {"feat.heinz": [0, 1] * (ROWS // 2), "feat.hunts": 0}  # one of them never is on display
+    frame.assign(**shelf).to_csv(tmp_path / "shelf.csv", index=False)
+    for options in ((), ("--label", "choice")):
+        assert "\n  --label choice --features price+feat\n" in showdown("inspect", "shelf.csv", *options).out
     answer = showdown("inspect", "ketchup.csv", "--label", "choice", "--features", "price", "--payoff", "price")
     assert ["features", "1", "of", "each", "action"] in [line.split() for line in answer.out.splitlines()]
     assert "look like features" not in answer.out

@@ -60,6 +60,7 @@ def test_what_is_learned_stays_and_a_new_action_starts_from_the_prior():
     assert agent.choose([0.5, 0.1], available=[0, 2]) in (0, 2)
     decision = agent.decide([0.5, 0.1])
     assert (decision.name, decision.known_as) == ("new", "new")
+    assert agent._codec.outcomes(np.zeros((2, 2)), np.array(["0", "new"]), None)[1].tolist() == [0, 3]  # NumPy's text
     law = agent.probabilities([0.5, 0.1])
     assert law.values[4:].sum() == 0
     assert law.values.sum() == pytest.approx(1, abs=1e-3)
@@ -75,6 +76,20 @@ def test_most_additions_change_no_shape_and_the_arrays_double_when_full():
     agent.add_action("c")
     assert agent.spec.num_actions == 10
     assert [agent.choose([0.0, 1.0]) for _ in range(3)] == ["c"] * 3
+
+
+@pytest.mark.parametrize("room", [-2, 1.5, True, 10_001])
+def test_there_is_room_for_a_number_of_actions(tmp_path, room):
+    with pytest.raises(UsageError, match="room is how many actions can be added, from 0 to 10,000, not"):
+        linear(room=room)
+    linear().save(tmp_path / "agent.npz")
+    with pytest.raises(UsageError, match="room is how many actions can be added, from 0 to 10,000, not"):
+        Agent.load(tmp_path / "agent.npz", room=room)
+
+
+def test_actions_that_share_what_is_learned_need_no_room():
+    with pytest.raises(UsageError, match="it needs no room for them"):
+        Agent(LINEAR, context_dim=2, num_actions=3, action_dim=2, room=4)
 
 
 def test_a_removed_action_is_never_taken_and_its_place_starts_anew():

@@ -205,6 +205,12 @@ def test_a_bound_that_would_change_nothing_is_refused(name):
         Agent(policies.get(name), context_dim=2, num_actions=2, history=Window(50))
 
 
+@pytest.mark.parametrize("bound", [500, "Window(500)"])
+def test_a_bound_says_how_it_keeps_rows(bound):
+    with pytest.raises(UsageError, match=r"bounded by Window\(rows\) or Reservoir\(rows\), not by"):
+        Agent(policies.get("LinWindow"), context_dim=2, num_actions=2, history=bound)
+
+
 def test_a_file_of_a_version_that_took_such_a_bound_is_loaded(tmp_path, monkeypatch):
     with monkeypatch.context() as older:
         older.setattr("showdown.agent.learner.takes_bound", lambda policy: True)
@@ -246,6 +252,19 @@ def test_rows_that_spoil_a_refit_are_forgotten():
     for _ in range(4):
         agent.learn([0.0], 0, 1.0)
     assert (int(agent._state["rows"]), float(agent._state["fit"])) == (8, 8)
+
+
+def test_rows_that_spoil_a_refit_are_forgotten_after_those_of_an_action():
+    agent = sums_agent()
+    for action, reward in ((0, 1.0), (0, 1.0), (1, 1.0), (1, 1.0), (1, 1000.0)):
+        agent.learn([0.0], action, reward)
+    agent._learner.forget_action(0)
+    for _ in range(3):
+        agent.learn([0.0], 1, 1.0)
+    assert agent.counts()["forgotten_rows"] == 2 + 4
+    for _ in range(4):
+        agent.learn([0.0], 1, 1.0)
+    assert (int(agent._state["rows"]), float(agent._state["fit"])) == (6, 6)
 
 
 def test_a_history_that_spoils_its_refit_is_refused_and_older_rows_stay(tmp_path):

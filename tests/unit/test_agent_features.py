@@ -155,6 +155,13 @@ def test_saved_files_and_journals_keep_features(tmp_path, name):
     assert again.counts()["waiting"] == 3
 
 
+@pytest.mark.parametrize("name", [1, "1", np.int64(1)])
+def test_a_number_names_the_same_action_in_every_spelling(name):
+    agent = numeric()
+    for actions in ({"0": [1, 2, 3], "1": [4, 5, 6]}, [[1, 2, 3], [4, 5, 6]]):
+        assert str(agent.choose([0.0], actions=actions, available=[name])) == "1"
+
+
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
@@ -167,6 +174,7 @@ def test_saved_files_and_journals_keep_features(tmp_path, name):
         (lambda agent: agent.decide([0.0], actions={"a": [1, 2, 1e30]}), "at most 1e"),
         (lambda agent: agent.decide([0.0], actions=np.zeros((10_001, 3))), "at most 10,000 actions"),
         (lambda agent: agent.decide([0.0], actions={"a": [1, 2, 3]}, available=["b"]), "not among the actions offered"),
+        (lambda agent: agent.decide([0.0], actions={"True": [1, 2, 3]}, available=[True]), "not among the actions"),
         (lambda agent: agent.decide([0.0], actions={"a": [1, 2, 3]}, available=[]), "no action is available"),
         (lambda agent: agent.learn([0.0], "a", 1.0), "needs the features that it had"),
         (lambda agent: agent.learn_many([[0.0]], ["a"], [1.0]), "each row needs the features of its action"),

@@ -71,6 +71,11 @@ def test_features_that_are_known_of_the_right_action_alone_are_refused(frame):
             as_bandit_table(absent, label="choice", features="price+margin", payoff="margin")
     both = as_bandit_table(frame, label="choice", features="price", payoff="price")  # a price is known of every car
     assert both.features is not None
+    (told,) = as_bandit_table(frame.assign(**margins), label="choice", features="all").warnings
+    assert told.startswith("the columns 'margin' hold a value for the right action of a row alone")
+    assert as_bandit_table(frame, label="choice", features="all").warnings == ()
+    never = frame.assign(sale1=0, sale2=[1, *[0] * (ROWS - 1)], sale3=0)  # too few to tell
+    assert as_bandit_table(never, label="choice", features="all").warnings == ()
 
 
 def test_a_payoff_is_paid_by_the_right_action(frame):

@@ -99,6 +99,8 @@ def test_a_reward_model_of_ones_own_never_sees_the_row_it_predicts(frame, items,
     assert found.of("uniform", "doubly robust").value == pytest.approx((predicted.mean(axis=1) + weight * wrong).mean())
     with pytest.raises(UsageError, match="fit and predict"):
         evaluate("uniform", log, reward_model=3)
+    with pytest.raises(UsageError, match=r"an object, not a class: Ridge\(\)"):
+        evaluate("uniform", log, reward_model=Ridge)
 
 
 @pytest.mark.skipif(not REAL.exists(), reason="the Open Bandit sample is not here")

@@ -109,6 +109,12 @@ def test_the_logging_policy_itself_is_estimated_by_the_mean(log, population):
     assert effective_rows(np.ones(ROWS)) == ROWS
 
 
+def test_rewards_that_are_all_the_same_have_an_interval_of_no_width():
+    propensities = np.array([0.1, 0.3, 0.7] * 4)  # 1/p summed in two orders, which differ in their last bits
+    found = snips(np.ones(12), np.zeros(12, int), propensities, np.ones((12, 1)))
+    assert (found.value, found.low, found.high) == (pytest.approx(1), found.value, found.value)
+
+
 def test_intervals_cover_at_their_stated_rate(population):
     """200 logs: an estimator that covers 94 % is failed once in a million runs, one that covers 75 % nearly always."""
     logs, target = 200, population.softmax(seed=2, sharpness=2.0, exploring=0.0)
@@ -215,6 +221,15 @@ def test_halves_follow_time_where_it_is_known(log):
 
 
 # What a log cannot say
+
+
+def test_an_honest_log_of_many_actions_is_not_blamed_for_what_chance_took_seldom():
+    for seed in range(20):
+        taken = np.random.default_rng(seed).integers(80, size=800).astype(np.int32)
+        taken[:80] = np.arange(80)
+        names = tuple(str(number) for number in range(80))
+        honest = Log(np.zeros((800, 1), np.float32), taken, np.zeros(800), np.full(800, 1 / 80), names)
+        assert log_messages(honest) == []
 
 
 def test_what_is_wrong_with_a_log_is_said(log, population):

@@ -299,6 +299,7 @@ def test_arrays_in_memory(frame):
         (np.zeros((2, 2, 2)), {"label": "0"}, "3 dimensions"),
         (np.zeros((0, 2)), {"label": "0"}, "no rows"),
         ({"x": contexts, "y": labels[:3]}, {"label": "y"}, "one length"),
+        ((contexts, labels), {"label": "0"}, "its parts have different lengths; give a DataFrame"),
     ):
         with pytest.raises(UsageError, match=why):
             table(data, **options)

@@ -90,6 +90,25 @@ def test_what_its_code_refuses_is_counted_and_what_it_cannot_do_is_said():
         Agent(as_policy(lambda context: 0), **SIZES).choose([0.0, 0.0], available=[1])
 
 
+class Stays(Means):
+    def choose(self, context):
+        return 0
+
+
+def test_its_actions_are_those_that_it_was_told_of(tmp_path):
+    agent = trained(as_policy(Means()), journal=tmp_path / "journal")
+    with pytest.raises(UsageError, match="plain Python is told once how many actions"):
+        agent.add_action("new")
+    with pytest.raises(UsageError, match="plain Python is told once how many actions"):
+        Agent(as_policy(Means()), **SIZES, room=1)
+    agent.remove_action(1)
+    assert {agent.choose([0.0, 0.0]) for _ in range(10)} == {0}
+    with pytest.raises(UsageError, match="plain Python is told once how many actions"):
+        agent.add_action("in its place")
+    with pytest.raises(UsageError, match="the policy decides among all actions"):
+        Agent(as_policy(Stays()), **SIZES).remove_action(1)
+
+
 def test_a_file_of_code_that_is_not_loaded_is_refused_in_a_sentence():
     stored = to_json(as_policy(Means()))
     with pytest.raises(UsageError, match="not loaded here: --load the file that registers it"):

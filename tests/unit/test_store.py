@@ -125,6 +125,16 @@ def test_a_broken_table_is_played_again(tmp_path):
     assert len(store.frame()) == 4
 
 
+@pytest.mark.parametrize(("number", "trials"), [(np.nan, 2), (np.inf, 0)])
+def test_a_cell_without_an_action_that_was_there_throughout_is_whole(tmp_path, number, trials):
+    results, store = play(TINY, tmp_path)
+    played = results[1].cell
+    outcome = simulate(played.policy, played.problem, trials=2)
+    changed = dataclasses.replace(outcome, columns=outcome.columns | {"reward_fixed": np.array([0.5, number])})
+    store.write_done(played, [("MyName", "wheel-0.5")], changed, about())
+    assert (Store(tmp_path).frame()["policy"] == "MyName").sum() == trials
+
+
 def test_names_given_by_two_processes_are_both_kept(tmp_path):
     results, store = play(TINY, tmp_path)
     played = results[1].cell

@@ -58,6 +58,11 @@ def test_each_doubt_is_found(frame_of):
     assert "lack problems that the others played: C (1 of 2)" in told
 
 
+def test_trials_of_the_same_rows_are_doubted(frame_of):
+    (found,) = cautions(frame_of({("A", "x/in-order"): range(12), ("B", "x/in-order"): range(12)}), {})
+    assert str(found).startswith("all trials have the same rows in one order on x/in-order:")
+
+
 def test_a_ranked_policy_is_not_said_to_be_unranked(frame_of):
     both = {(name, problem): [1, 2, 3] for name in "AB" for problem in "xy"}
     found = judge(frame_of({**both, ("A", "z"): [1, 2, 3], ("C", "x"): [1, 2, 3]}), {})

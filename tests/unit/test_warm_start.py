@@ -86,6 +86,13 @@ def test_features_of_actions_are_learned_from_tables_and_logs(frame):
     close(by_rows, by_hand, 1e-3)
     assert by_log.learn_table(frame.assign(paid=1.0), action="plan", reward="paid") == ROWS
     assert by_log.observations == ROWS
+    one_price = [row[f"price.{row['plan']}"] for _, row in frame.iterrows()]  # of the action taken alone
+    log = frame[["age", "region", "plan"]].assign(price=one_price, paid=1.0)
+    by_price = Agent.for_table(problem, policies.get("LinHybrid"))
+    assert by_price.learn_table(log, action="plan", reward="paid") == ROWS
+    close(by_price, by_log)
+    with pytest.raises(UsageError, match="no columns with 'price' of each action"):
+        by_price.learn_table(log.drop(columns="price"), action="plan", reward="paid")
 
 
 def test_a_long_table_teaches_its_last_rows_and_some_actions_of_each(frame, plain, monkeypatch):
@@ -105,6 +112,7 @@ def test_a_long_table_teaches_its_last_rows_and_some_actions_of_each(frame, plai
         ({"label": "plan", "action": "plan", "reward": "age"}, "name the label, or the reward columns"),
         ({"label": "plan", "colour": "red"}, "takes no 'colour'"),
         ({"action": "plan", "reward": "region"}, "does not hold numbers"),
+        ({"action": "plan", "reward": "age", "costs": {"plus": 3}}, "costs goes with the label"),
         ({"label": "region"}, "no action is called 'north'"),
     ],
 )
@@ -114,6 +122,8 @@ def test_what_is_refused(frame, plain, given, sentence):
         agent.learn_table(frame, **given)
     with pytest.raises(UsageError, match="not made of the agent's own table"):
         agent.learn_table(table(frame, label="region"))
+    with pytest.raises(UsageError, match="payoff goes with the label"):
+        agent.learn_table(plain, payoff="margin")
     with pytest.raises(UsageError, match="without a table's encoder"):
         Agent(LINEAR, context_dim=2, num_actions=3).learn_table(frame, label="plan")
     assert agent.observations == 0

@@ -35,6 +35,7 @@ FEWEST_SLOTS = 8
 def check_addition(agent: Upkeep, name: Any, most: int = MOST_ACTIONS) -> Name:
     """The name of an action that can be added; raises UsageError, in one sentence, for any other."""
     _check_slots(agent)
+    _check_compiled(agent.policy)
     name, roster = checked_name(name), agent._codec.roster
     for known in roster:
         if str(known) == str(name):  # 3 and '3' are one name over HTTP and in a log
@@ -55,6 +56,9 @@ def check_removal(agent: Upkeep, name: Any) -> Name:
     slot = roster.slot(name)
     if len(roster) == 1:
         raise UsageError(f"{roster.names[slot]!r} is the last action: add another one before it is removed")
+    player = getattr(agent._learner, "player", None)  # of a policy in plain Python
+    if player is not None and not player.takes_available:
+        raise UsageError("the policy decides among all actions, so none is removed: let it take `available`")
     found = roster.names[slot]
     assert found is not None
     return found
@@ -65,6 +69,14 @@ def _check_slots(agent: Upkeep) -> None:
         raise UsageError(
             "the actions of this agent share what it learns, so none is added or removed: name those that may be taken "
             "in each decision (actions={name: features})"
+        )
+
+
+def _check_compiled(policy: Policy) -> None:
+    if policy.in_python:
+        raise UsageError(
+            "a policy in plain Python is told once how many actions there are, so none can be added: make a new agent "
+            "with more actions, and teach it by learn_many"
         )
 
 
@@ -89,11 +101,20 @@ def widen(agent: Upkeep, larger: ProblemSpec) -> None:
     agent._set_spec(larger)
 
 
+def check_room(room: int, *, has_slots: bool) -> None:
+    """Raise UsageError where there cannot be so many slots ready."""
+    if type(room) is not int or not 0 <= room <= MOST_ACTIONS:
+        raise UsageError(f"room is how many actions can be added, from 0 to {MOST_ACTIONS:,}, not {room!r}")
+    if room and not has_slots:
+        raise UsageError("the actions of this agent share what it learns, so none is added: it needs no room for them")
+
+
 def make_room(agent: Upkeep, room: int) -> None:
-    """Have so many slots that were never used, where actions have slots."""
+    """Have so many slots that were never used."""
+    check_room(room, has_slots=agent._codec.has_slots)
     roster = agent._codec.roster
     unused = sum(name is None for name in roster.names) - len(roster.freed)
-    if agent._codec.has_slots and unused < room:
+    if unused < room:
         widen(agent, agent.spec._replace(num_actions=agent.spec.num_actions + room - unused))
 
 
@@ -146,6 +167,7 @@ def _can_start_anew(policy: Policy) -> bool:
 
 def check_growth(policy: Policy, old: ProblemSpec, new: ProblemSpec) -> None:
     """Raise UsageError where the state of a policy for more actions does not hold that for fewer."""
+    _check_compiled(policy)
     check_policy(policy, new)
     check_state(policy, new)
     for before, after in zip(*(jax.tree.leaves(_shapes(policy, spec)) for spec in (old, new)), strict=True):

@@ -23,7 +23,7 @@ from typing import Any
 import jax
 
 from showdown.agent import checkpoint, codec, records, together
-from showdown.agent.action_changes import check_growth, make_room
+from showdown.agent.action_changes import check_growth, check_room, make_room
 from showdown.agent.belief_health import Watch
 from showdown.agent.codec import Codec
 from showdown.agent.decider import Decider
@@ -81,6 +81,7 @@ class Agent(Learning):
         check_state(policy, spec)
         self.policy, self.spec, self.encoder = policy, spec, encoder
         slotted = has_slots(policy, spec)
+        check_room(room, has_slots=slotted)
         names = range(spec.num_actions) if encoder is None else encoder.action_names
         self._codec = Codec(spec, encoder, Roster(list(names)), has_slots=slotted)
         self._lock, self._saving = RLock(), RLock()
@@ -92,7 +93,7 @@ class Agent(Learning):
         self._watch = Watch()
         self._keeper = JournalKeeper()
         self._began_with = spec.num_actions
-        if room and slotted:
+        if room:
             check_growth(policy, spec, spec._replace(num_actions=spec.num_actions + room))
             self._set_spec(spec._replace(num_actions=spec.num_actions + room))
         if journal is not None:

@@ -180,10 +180,12 @@ class Learner:
 
     def forget_action(self, action: int) -> None:
         """Take the rows of an action out of the history: its slot gets another one."""
+        rows = self.history.rows()
+        kept = int((rows.actions[: min(self._fitted_rows, rows.filled)] != action).sum())
         gone = self.history.drop(action)
         if self.history.bound is None:
             self._count(forgotten_rows=gone)
-        self._fitted_rows = min(self._fitted_rows, self.history.count)
+            self._fitted_rows = kept  # those that came later are still to be fitted
 
     def restore(self, state: State, observations: int, tally: Tally) -> None:
         """Go on from a file, after its history is filled."""

@@ -76,6 +76,8 @@ class Learning(Upkeep):
         _check_refits(refits)
         if (bool(label or rewards) + bool(action and reward)) != (not hasattr(data, "bandit_table")):
             raise UsageError("name the label, or the reward columns, of a table; or the action and the reward of a log")
+        if options and (action or hasattr(data, "bandit_table")):
+            raise UsageError(f"{min(options)} goes with the label, or the reward columns, of a table")
         with self._lock:
             if hasattr(data, "bandit_table"):
                 found = table_rows.of_problem(self._codec, data)

@@ -117,13 +117,13 @@ def narrowed(offer: Offer, available: Iterable[Any], roster: Roster) -> Offer:
         size = len(roster.names)
         chosen = [roster.slot(name) for name in available]
     else:
-        known = {name: place for place, name in enumerate(offer.names)}
+        known = {str(name): place for place, name in enumerate(offer.names)}  # 3 and '3' are one name over HTTP
         size = len(offer.features) if offer.features is not None else len(known)
         chosen = []
         for name in available:
-            if not isinstance(name, str | int) or name not in known:
+            if isinstance(name, bool) or not isinstance(name, str | int | np.integer) or str(name) not in known:
                 raise UsageError(f"{str(name)[:60]!r} is said to be available and is not among the actions offered")
-            chosen.append(known[name])
+            chosen.append(known[str(name)])
     mask = np.zeros(size, bool)
     mask[chosen] = True
     if offer.available is not None:

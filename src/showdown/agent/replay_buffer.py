@@ -43,6 +43,8 @@ class ReplayBuffer:
     """Appends in constant time. A bounded history has one size for ever; the other one doubles."""
 
     def __init__(self, input_dim: int, bound: Bound, seed: int, *, keeps: bool) -> None:
+        if not isinstance(bound, Bound):
+            raise UsageError(f"a history is bounded by Window(rows) or Reservoir(rows), not by {bound!r}")
         if bound is not None and (type(bound.rows) is not int or bound.rows < 1):
             raise UsageError(f"a bounded history holds at least one row, not {bound.rows!r}")
         self.bound, self.keeps, self._seed = bound, keeps, seed

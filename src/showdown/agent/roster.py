@@ -99,5 +99,6 @@ class Roster:
 
 def _number(name: Any) -> Any:
     """A number of NumPy's, or one that is written as text, as JSON has the names of an object; others as they are."""
-    is_written = type(name) is str and name.isdecimal() and name.isascii() and len(name) < 10 and str(int(name)) == name
+    is_decimal = isinstance(name, str) and name.isdecimal() and name.isascii() and len(name) < 10
+    is_written = is_decimal and str(int(name)) == name
     return int(name) if is_written or isinstance(name, np.integer) else name

@@ -7,6 +7,7 @@ the whole within a limit. A row of a log says it of the one action that was take
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ import pandas as pd
 
 from showdown.agent.codec import Codec
 from showdown.basics.errors import UsageError
+from showdown.data.action_encoder import ActionEncoder
 from showdown.data.action_features import find_stems
 from showdown.data.bandit_table import BanditTable, as_bandit_table
 from showdown.data.choose_columns import find_column
@@ -99,13 +101,24 @@ def of_log(codec: Codec, frame: pd.DataFrame, action: str, reward: str) -> Table
     frame, codes, paid = frame[whole].reset_index(drop=True), codes[whole], paid[whole]
     if not len(frame):
         raise UsageError(f"no row of the log has both an action in {action!r} and a reward in {reward!r}")
-    inputs, of_actions = codec.contexts(frame), encoder.of_actions
-    if of_actions is not None:
-        places = np.array([encoder.action_of(name) for name in taken])
-        features = of_actions.encode_table(frame, find_stems(names, encoder.action_names), encoder.action_names)
-        inputs = np.concatenate([inputs, features[np.arange(len(frame)), places[codes]]], axis=1)
+    inputs = codec.contexts(frame)
+    if encoder.of_actions is not None:
+        inputs = np.concatenate([inputs, _features_of_taken(encoder, encoder.of_actions, frame, codes, taken)], axis=1)
     slots = np.array([codec.roster.slot(name) if codec.has_slots else 0 for name in taken], np.int32)
     return TableRows(inputs, slots[codes], paid.astype(np.float32))
+
+
+def _features_of_taken(
+    encoder: Encoder, of_actions: ActionEncoder, frame: pd.DataFrame, codes: np.ndarray, taken: Sequence[str]
+) -> np.ndarray:
+    """The features of each row's action: it has those of all (price.a, price.b), or of the one taken (price)."""
+    stems = find_stems([str(name) for name in frame.columns], encoder.action_names)
+    if not set(of_actions.columns) <= set(stems) and set(of_actions.columns) <= set(frame.columns):
+        rows = frame[list(of_actions.columns)].to_dict("records")
+        return np.stack([of_actions.encode(taken[code], row) for code, row in zip(codes, rows, strict=True)])
+    places = np.array([encoder.action_of(name) for name in taken])
+    features = of_actions.encode_table(frame, stems, encoder.action_names)
+    return features[np.arange(len(frame)), places[codes]]
 
 
 def _encoder(codec: Codec) -> Encoder:

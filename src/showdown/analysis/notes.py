@@ -211,6 +211,17 @@ class FewTrials(Caution):
 
 
 @dataclass(frozen=True)
+class SameRows(Caution):
+    """items: problems all of whose trials have the same rows in the same order."""
+
+    def __str__(self) -> str:
+        where = _named(self.items)
+        return (
+            f"all trials have the same rows in one order on {where}: intervals and p-values hold for these rows alone"
+        )
+
+
+@dataclass(frozen=True)
 class UnequalCoverage(Caution):
     """items: (policy, problems that it played, problems in all), of policies that are not ranked."""
 

@@ -26,6 +26,7 @@ from showdown.analysis.notes import (
     LongWarmUp,
     NoTimes,
     Rounded,
+    SameRows,
     ShortHorizon,
     SlowPath,
     UnequalCoverage,
@@ -46,7 +47,8 @@ def cautions(frame: pd.DataFrame, details: DetailsByCell | None = None) -> list[
     """What makes a frame with one cell per (policy, problem) doubtful; without details only what the frame says."""
     cells = _cells(frame)
     found = [*_about_play(cells, details), *_slow(cells, details)] if details is not None else []
-    return [*found, *(caution for caution in (_few_trials(cells), *_unequal(cells)) if caution.items)]
+    doubts = _few_trials(cells), _same_rows(cells), *_unequal(cells)
+    return [*found, *(caution for caution in doubts if caution.items)]
 
 
 def about_play(frame: pd.DataFrame, details: DetailsByCell) -> list[Caution]:
@@ -145,6 +147,10 @@ def _slow(cells: list[dict[str, Any]], details: DetailsByCell) -> list[Caution]:
 def _few_trials(cells: list[dict[str, Any]]) -> Caution:
     few = (cell for cell in cells if cell["trials"] < FEWEST_TRIALS)
     return FewTrials(tuple((cell["policy"], cell["problem"], int(cell["trials"])) for cell in few), FEWEST_TRIALS)
+
+
+def _same_rows(cells: list[dict[str, Any]]) -> Caution:
+    return SameRows(tuple(dict.fromkeys(cell["problem"] for cell in cells if "/in-order" in cell["problem"])))
 
 
 def _unequal(cells: list[dict[str, Any]]) -> list[Caution]:

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from showdown.bench.record import Record
-from showdown.metrics import per_checkpoint, per_trial, required
+from showdown.metrics import METRICS, per_checkpoint, per_trial, required
 from showdown.play.simulate import Outcome
 
 MOST_BYTES = 4 << 30  # of a table; a usual one has 50 kB
@@ -95,17 +95,22 @@ def _is_table_of(table: pa.Table, record: Record) -> bool:
         return False
     numbers += [name for name in per_trial() if name in held and name not in numbers]
     points = len(record.checkpoints)
+    # NaN where no action could be played throughout, since actions come and go
+    fixed = {metric.fixed_column for metric in METRICS.values()}
     return (
-        all(_are_finite(table[name]) for name in numbers)
+        all(_are_finite(table[name], or_nan=name in fixed) for name in numbers)
         and all(_is_list(table[name]) for name in lists)
         and all(pc.all(pc.equal(pc.list_value_length(table[name]), points)).as_py() for name in curves)
     )
 
 
-def _are_finite(column: pa.ChunkedArray) -> bool:
+def _are_finite(column: pa.ChunkedArray, *, or_nan: bool = False) -> bool:
     kind = column.type
     is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
-    return bool(is_number and not column.null_count and np.isfinite(column.to_numpy()).all())
+    if not is_number or column.null_count:
+        return False
+    values = column.to_numpy()
+    return bool((np.isfinite(values) | (or_nan & np.isnan(values))).all())
 
 
 def _is_list(column: pa.ChunkedArray) -> bool:

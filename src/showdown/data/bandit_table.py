@@ -9,7 +9,7 @@ context). In both, columns may hold features of each action (`action_features`).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -24,7 +24,7 @@ from showdown.data.choose_columns import find_column, find_columns
 from showdown.data.column_rules import Rule
 from showdown.data.encode_column import Column, Encoded, encode
 from showdown.data.payoffs import classes_of, in_float32, payoffs_by_row, payoffs_of, rewards_of
-from showdown.data.table_warnings import warnings_of
+from showdown.data.table_warnings import FEW_ROWS, warnings_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,8 +107,10 @@ def as_bandit_table(
         if features == ALL:  # what is paid may be known of the right action alone, and would give it away
             free = [name for name in free if name not in paid]
     of_actions = None
+    doubts: list[str] = []
     if features:
         stems = _not_giving_away(found, named_stems(features, free, found.actions), payoff)
+        doubts = list(_giving_away(found, stems)) if found.classes and not payoff else []
         of_actions = features_of(found.frame, stems, found.actions, forced)
         roles |= of_actions.columns
     encoded = [
@@ -133,7 +135,7 @@ def as_bandit_table(
         context_names=tuple(name for item in encoded for name in item.names),
         rules=rules,
         rows_left_out=found.rows_left_out,
-        warnings=_warnings(found, rules),
+        warnings=(*_warnings(found, rules), *doubts),
         features=of_actions,
     )
 
@@ -182,19 +184,38 @@ def _paid_by_row(found: _Rewards, payoff: str, names: list[str]) -> tuple[_Rewar
 
 def _not_giving_away(found: _Rewards, stems: Stems, payoff: str) -> Stems:
     """The same, or a UsageError where features are there for the right action of each row alone, as a payoff may be."""
-    columns = stems.get(payoff)
-    if columns is not None:
-        wrong = np.ones((len(found.frame), len(columns)), bool)
-        wrong[np.arange(len(wrong)), (found.payoffs != 0).argmax(axis=1)] = False
-        known = np.stack(
-            [(found.frame[name].notna() & (found.frame[name] != 0)).to_numpy() for name in columns], axis=1
+    if payoff in stems and not _known(found, stems[payoff], (found.payoffs != 0).argmax(axis=1)).wrong:
+        raise UsageError(
+            f"the columns {payoff!r} hold a value for the right action of each row alone, so as features they "
+            f"would give the answer away: leave {payoff!r} out of the features"
         )
-        if not (known & wrong).any():
-            raise UsageError(
-                f"the columns {payoff!r} hold a value for the right action of each row alone, so as features they "
-                f"would give the answer away: leave {payoff!r} out of the features"
-            )
     return stems
+
+
+def _giving_away(found: _Rewards, stems: Stems) -> Iterator[str]:
+    """A warning for each feature that the right actions alone have."""
+    right = found.payoffs[found.labels].argmax(axis=1)
+    for stem, columns in stems.items():
+        known = _known(found, columns, right)
+        if known.right >= FEW_ROWS and not known.wrong:
+            yield (
+                f"the columns {stem!r} hold a value for the right action of a row alone, so as features they give the "
+                f"answer away: leave {stem!r} out of the features, unless it is known before the decision"
+            )
+
+
+class _Known(NamedTuple):
+    """How many values there are that are neither missing nor 0."""
+
+    right: int  # of the right action of a row
+    wrong: int  # of others
+
+
+def _known(found: _Rewards, columns: Sequence[str], right: np.ndarray) -> _Known:
+    values = [(found.frame[name].notna() & (found.frame[name] != 0)).to_numpy() for name in columns]
+    known = np.stack(values, axis=1)
+    of_right = int(known[np.arange(len(known)), right].sum())
+    return _Known(of_right, int(known.sum()) - of_right)
 
 
 def _from_rewards(frame: pd.DataFrame, actions: list[str], asked: str) -> _Rewards:

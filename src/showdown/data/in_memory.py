@@ -21,7 +21,10 @@ def is_sparse(array: Any) -> bool:
 def dense(array: Any) -> np.ndarray:
     """An array; a sparse matrix (scipy's) is written out, zeros and all, if it is not too large for that."""
     if not is_sparse(array):
-        return np.asarray(array)
+        try:
+            return np.asarray(array)
+        except ValueError:  # a pair of contexts and labels, say
+            raise UsageError("this is no table: its parts have different lengths; give a DataFrame") from None
     numbers = math.prod(array.shape)
     if numbers > MOST_DENSE:
         size = " × ".join(f"{length:,}" for length in array.shape)

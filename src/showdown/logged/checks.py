@@ -70,9 +70,12 @@ def _wrong_propensities(log: Log) -> list[str]:
     assert log.propensities is not None
     found = []
     for action, name in enumerate(log.action_names):
-        taken = (log.actions == action) / log.propensities - log.allowed[:, action]  # mean 0
+        seen, share = log.actions == action, log.allowed[:, action].mean()
+        taken = seen / log.propensities - log.allowed[:, action]  # mean 0
         off, error = taken.mean(), taken.std() / np.sqrt(log.rows)
-        share = log.allowed[:, action].mean()
+        if off < 0 and seen.any():  # what was seldom taken varies little in this log, but not from log to log
+            usual = 1 / log.propensities[seen]
+            error = max(error, np.sqrt(share * (usual.mean() - 1) / log.rows))
         if off > CLEARLY * error:
             found.append(
                 f"The propensities of {name!r} are too small: weighted by them, it was taken {1 + off / share:.3g} "

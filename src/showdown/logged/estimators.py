@@ -108,7 +108,10 @@ def _ratio_interval(
         squares = np.maximum(squares + ratio**2 * (times @ weight**2), 0)
         own = np.sqrt(squares) / total
         spreads.append((ratio - value)[own > 0] / own[own > 0])
-    tails = np.quantile(np.concatenate(spreads), [0.5 + level / 2, 0.5 - level / 2])
+    found = np.concatenate(spreads)
+    if not len(found):  # all rewards are the same, and the error is one of rounding
+        return value, value
+    tails = np.quantile(found, [0.5 + level / 2, 0.5 - level / 2])
     return float(value - tails[0] * error), float(value - tails[1] * error)
 
 

@@ -21,6 +21,8 @@ AT_ONCE = 1 << 22  # numbers of inputs that are predicted in one call
 
 def predicted_by(model: Any, log: Log, seed: int = 0) -> np.ndarray:
     """What each action would pay in each row, (rows, num_actions), each row by a model that has not seen it."""
+    if isinstance(model, type):
+        raise UsageError(f"a reward model is an object, not a class: {model.__name__}()")
     if not (callable(getattr(model, "fit", None)) and callable(getattr(model, "predict", None))):
         raise UsageError(f"a reward model needs the methods fit and predict, and a {type(model).__name__} lacks them")
     folds = min(FOLDS, log.rows)

@@ -135,9 +135,11 @@ def _possible_features(table: pd.DataFrame, found: BanditTable) -> dict[str, lis
     names = [str(name) for name in table.columns]
     if found.actions:
         own = next((column.name for column in found.columns if column.treatment == "label"), "")
-        free = [column.name for column in found.columns if column.treatment not in ("label", "reward", "dropped")]
-        stems = find_stems(free, found.actions)
-        return {own: list(stems)} if stems else {}
+        used = {column.name for column in found.columns if column.treatment not in ("label", "reward", "dropped")}
+        constant = {column.name for column in found.columns if column.note.startswith("constant: ")}  # for one action
+        stems = find_stems([name for name in names if name in used | constant], found.actions)
+        told = [stem for stem, columns in stems.items() if not used.isdisjoint(columns)]
+        return {own: told} if told else {}
     for label in list(possible_labels(table))[:SHOWN_LABELS]:
         stems = find_stems([name for name in names if name != label], classes_of(table[label])[1])
         if stems:

@@ -37,7 +37,7 @@ AllowHost = Annotated[
 InBackground = Annotated[bool, typer.Option(help="Refit in a thread while requests are answered.")]
 Rows = Annotated[int, typer.Option(help="Make room for so many observations at the start.")]
 LastRewards = Annotated[
-    int, typer.Option(help="Learn from the last N rewards alone: for a world that changes; 0: from all.")
+    int, typer.Option(help="Learn from the last N rewards alone: for a world that changes; 0: as the agent did before.")
 ]
 Warm = Annotated[Path | None, typer.Option(help="A table or a log that a new agent learns from before it decides.")]
 Remember = Annotated[int, typer.Option(help="Decisions of a new agent that may wait for a reward.")]
