@@ -7,6 +7,7 @@ import resource
 import signal
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -262,6 +263,8 @@ def processor_seconds() -> float:
     ids=["run", "tune", "study"],
 )
 def test_sigterm_is_143_and_says_what_is_kept(showdown, monkeypatch, command, at_work):
+    for user in ("showdown.api.tune", "showdown.tuning.tuned_study"):
+        import_module(user)  # imported during the test it would keep the stand-in, and end a later test's process
     before = signal.getsignal(signal.SIGTERM)
     monkeypatch.setattr(at_work, lambda *_, **__: signal.raise_signal(signal.SIGTERM))
     answer = showdown(*command)
