@@ -132,6 +132,11 @@ def whole(name: str, given: Any) -> int:
         raise UsageError(f"{name} must be a whole number, not {given!r}") from None
 
 
+def whole_or_none(**given: Any) -> tuple[int | None, ...]:
+    """Each of these as a whole number where it is given, in this order."""
+    return tuple(None if value is None else whole(name, value) for name, value in given.items())
+
+
 def _table(value: Any, options: Mapping[str, Any]) -> Table:
     check_options("a table", table, options)
     if isinstance(value, tuple):  # contexts and labels, as scikit-learn has them

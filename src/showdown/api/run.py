@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 from showdown.analysis.summary import BASELINE
 from showdown.api.cells import Cells
-from showdown.api.own import check_options, policies_of, problems_of, said, whole
+from showdown.api.own import check_options, policies_of, problems_of, said, whole_or_none
 from showdown.api.play import chosen_engine, opened_store, play, warn_of_plan, warn_of_tables
 from showdown.api.progress import bar, no_bar
 from showdown.api.results import Results
@@ -57,10 +57,7 @@ def run(
     one they last as long as this process. What was played before, with nothing changed, is not played again.
     """
     check_options("sd.run", run, table)
-    trials, horizon, seed = (
-        None if value is None else whole(name, value)
-        for name, value in (("trials", trials), ("horizon", horizon), ("seed", seed))
-    )
+    trials, horizon, seed = whole_or_none(trials=trials, horizon=horizon, seed=seed)
     files = _loaded(load)
     player, workers = chosen_engine(engine, processes)
     limits = RunLimits(batch_trials=batch_trials, cell_seconds=cell_seconds, processes=workers, load=files)

@@ -25,7 +25,7 @@ from showdown.protocol.policy import Policy
 from showdown.tuning.files import history_frame, importance
 from showdown.tuning.fresh_choice import TuningResult, reported_cells
 from showdown.tuning.history import TuningHistory, proposals_file
-from showdown.tuning.play_candidates import by_engine
+from showdown.tuning.play_candidates import PlayCells, by_engine
 from showdown.tuning.request import TuningBudget, TuningRequest, fitted
 from showdown.tuning.space import space_of
 from showdown.tuning.tune import tune as search
@@ -132,11 +132,15 @@ def tune(
         sampler=sampler,
         halving=halving,
     )
-    player = None
-    if engine is not None or processes not in (None, 1):
-        chosen_name, count = chosen_engine(engine, processes)
-        player = by_engine(chosen_name, RunLimits(processes=count))
     folder = session_folder() if out is None else Path(out)
     with (bar if progress else no_bar)(1.0, "starting") as advance:
-        history, result = search(request, Store(folder), advance, player)
+        history, result = search(request, Store(folder), advance, _player(engine, processes))
     return Tuned(history, result, folder)
+
+
+def _player(engine: str | None, processes: int | None) -> PlayCells | None:
+    """What plays candidates in other processes or on a cluster; None for this process."""
+    if engine is None and processes in (None, 1):
+        return None
+    name, count = chosen_engine(engine, processes)
+    return by_engine(name, RunLimits(processes=count))

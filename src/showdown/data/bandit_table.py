@@ -93,12 +93,7 @@ def as_bandit_table(
     _check_request(label, rewards, reward_matrix is not None, costs, features, payoff)
     names = [str(name) for name in frame.columns]
     ignored, forced, kept = (set(find_columns(text, names)) for text in (ignore, categorical, keep))
-    if label:
-        found = _from_label(frame, find_column(label, names), reward_matrix, costs)
-    elif rewards:
-        found = _from_rewards(frame, find_columns(rewards, names), rewards)
-    else:
-        found = _Rewards(frame, np.zeros(len(frame), np.int32), np.zeros((0, 0), np.float32), (), {}, {}, 0)
+    found = _rewards_of(frame, names, label, rewards, reward_matrix, costs)
     roles = {**{name: Column(name, "dropped", 0, 0, "ignored, as asked") for name in ignored}, **found.columns}
     free = [name for name in names if name not in roles]
     if payoff:
@@ -180,6 +175,17 @@ def _paid_by_row(found: _Rewards, payoff: str, names: list[str]) -> tuple[_Rewar
     (columns,) = stems.values()
     payoffs = payoffs_by_row(found.frame, columns, found.labels)
     return found._replace(labels=np.arange(len(payoffs), dtype=np.int32), payoffs=payoffs), columns
+
+
+def _rewards_of(
+    frame: pd.DataFrame, names: list[str], label: str, rewards: str, matrix: pd.DataFrame | None, costs: str
+) -> _Rewards:
+    """What each action pays in each row; nothing where no form is named."""
+    if label:
+        return _from_label(frame, find_column(label, names), matrix, costs)
+    if rewards:
+        return _from_rewards(frame, find_columns(rewards, names), rewards)
+    return _Rewards(frame, np.zeros(len(frame), np.int32), np.zeros((0, 0), np.float32), (), {}, {}, 0)
 
 
 def _not_giving_away(found: _Rewards, stems: Stems, payoff: str) -> Stems:
