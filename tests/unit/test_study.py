@@ -19,7 +19,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 @pytest.fixture
 def docs(monkeypatch):
     monkeypatch.syspath_prepend(str(DOCS))
-    for name in ("write_study", "study_counts", "study_pdf"):
+    for name in ("write_study", "study_counts", "study_pdf", "council_tables"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
@@ -55,9 +55,13 @@ def test_wins_are_paired_differences_of_so_many_standard_errors():
 def test_the_page_says_what_the_stored_cells_say(docs):
     import write_study
 
-    text = write_study.PAGE.read_text(encoding="utf-8")
-    for name in ("published", "tables"):
-        block = "\n".join(write_study.BLOCKS[name]())
+    for path, name in (
+        (write_study.STUDY, "published"),
+        (write_study.STUDY, "tables"),
+        (write_study.COUNCIL, "unseen"),
+    ):
+        block = "\n".join(write_study.PAGES[path][name]())
+        text = path.read_text(encoding="utf-8")
         assert f"<!-- begin {name} -->\n\n{block}\n\n<!-- end {name} -->" in text, "make study"
 
 
@@ -65,7 +69,7 @@ def test_a_page_without_a_place_for_a_table_is_refused(docs):
     import write_study
 
     with pytest.raises(SystemExit, match="has no place for counts"):
-        write_study.page("# The study")
+        write_study.page(write_study.STUDY, "# The study")
 
 
 def test_a_page_becomes_a_pdf(docs, tmp_path):
