@@ -95,6 +95,18 @@ def test_features_of_actions_are_learned_from_tables_and_logs(frame):
         by_price.learn_table(log.drop(columns="price"), action="plan", reward="paid")
 
 
+def test_what_a_table_and_a_log_say_of_an_action_that_was_removed_is_left_out(frame, plain):
+    agent, log = Agent.for_table(plain, LINEAR, room=1), frame.assign(paid=1.0)
+    agent.remove_action("gold")
+    assert agent.learn_table(plain) == agent.learn_table(frame, label="plan") == 2 * ROWS
+    others = int((frame["plan"] != "gold").sum())
+    assert agent.learn_table(log, action="plan", reward="paid") == others
+    with pytest.raises(UsageError, match="no action is called 'silver'"):
+        agent.learn_table(log.replace("gold", "silver"), action="plan", reward="paid")
+    with pytest.raises(UsageError, match="no row of the log"):
+        agent.learn_table(log[log["plan"] == "gold"], action="plan", reward="paid")
+
+
 def test_a_long_table_teaches_its_last_rows_and_some_actions_of_each(frame, plain, monkeypatch):
     monkeypatch.setattr(table_rows, "MOST", 2 * ROWS)
     agent = Agent.for_table(plain, LINEAR)

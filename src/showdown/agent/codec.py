@@ -5,6 +5,7 @@ Each mistake of a caller is one sentence, and nothing else happens.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -137,9 +138,17 @@ def spec_of(
         return spec
     if context_dim is None or num_actions is None:
         raise UsageError("an agent needs context_dim and num_actions, or an encoder that knows them")
-    if context_dim < 1 or num_actions < 2 or (action_dim or 0) < 0:
+    context_dim, num_actions, action_dim = map(_whole, (context_dim, num_actions, action_dim or 0))
+    if context_dim < 1 or num_actions < 2 or action_dim < 0:
         raise UsageError(f"an agent needs a context and a choice, not {context_dim} features, {num_actions} actions")
-    return ProblemSpec(context_dim, num_actions, action_dim or 0)
+    return ProblemSpec(context_dim, num_actions, action_dim)
+
+
+def _whole(size: Any) -> int:
+    try:
+        return operator.index(size)
+    except TypeError:
+        raise UsageError(f"context_dim, num_actions and action_dim are whole numbers, not {size!r}") from None
 
 
 def context_vector(context: Any, dim: int) -> np.ndarray:

@@ -1,7 +1,8 @@
 """What a table or a log teaches an agent: contexts, actions and rewards, made by the agent's own encoder.
 
 A row of a table says what every action would have paid, so it teaches all of them, or as many drawn at random as keep
-the whole within a limit. A row of a log says it of the one action that was taken.
+the whole within a limit. A row of a log says it of the one action that was taken. Actions that the agent began with and
+that were removed since are left out of both.
 """
 
 from __future__ import annotations
@@ -71,15 +72,25 @@ def of_table(codec: Codec, frame: pd.DataFrame, label: str, rewards: str, option
 
 def _taught(codec: Codec, found: BanditTable, contexts: np.ndarray, features: np.ndarray | None) -> TableRows:
     """The rewards that the last rows of a table tell, row by row."""
-    slots = np.array([codec.roster.slot(action) for action in found.actions], np.int32)
-    which = _actions_of_each_row(len(contexts), len(slots))
+    slots = _slots(codec, found.actions)
+    still = np.flatnonzero(slots >= 0)
+    if not len(still):
+        raise UsageError("every action of the table was removed from the agent")
+    which = still[_actions_of_each_row(len(contexts), len(still))]
     inputs = np.repeat(contexts, which.shape[1], axis=0)
     if features is not None:
         picked = np.take_along_axis(features, which[:, :, None], axis=1)
         inputs = np.concatenate([inputs, picked.reshape(len(inputs), -1)], axis=1)
     paid = found.payoffs[found.labels[-len(contexts) :, None], which]
-    each = slots[which.ravel()] if codec.has_slots else np.zeros(which.size, np.int32)
-    return TableRows(inputs.astype(np.float32), each, paid.ravel().astype(np.float32))
+    each = slots[which.ravel()] if codec.has_slots else np.zeros(which.size)
+    return TableRows(inputs.astype(np.float32), each.astype(np.int32), paid.ravel().astype(np.float32))
+
+
+def _slots(codec: Codec, names: Sequence[str]) -> np.ndarray:
+    """The slot of each action; −1 where the agent began with it and it was removed since."""
+    began_with = set() if codec.encoder is None else set(codec.encoder.action_names)
+    removed = [name in began_with and name not in codec.roster for name in names]
+    return np.array([-1 if gone else codec.roster.slot(name) for name, gone in zip(names, removed, strict=True)])
 
 
 def _actions_of_each_row(rows: int, actions: int) -> np.ndarray:
@@ -91,21 +102,23 @@ def _actions_of_each_row(rows: int, actions: int) -> np.ndarray:
 
 
 def of_log(codec: Codec, frame: pd.DataFrame, action: str, reward: str) -> TableRows:
-    """What a log of decisions teaches; rows without an action or a reward are left out."""
+    """What a log of decisions teaches, from rows that have a reward and an action that was not removed."""
     encoder, names = _encoder(codec), [str(name) for name in frame.columns]
     codes, taken = categories(frame[find_column(action, names)])
     paid = numbers_of(frame[find_column(reward, names)])
     if paid is None:
         raise UsageError(f"the reward column {reward!r} does not hold numbers")
+    slots = _slots(codec, taken)
     whole = (codes >= 0) & np.isfinite(paid)
+    whole[whole] = slots[codes[whole]] >= 0
     frame, codes, paid = frame[whole].reset_index(drop=True), codes[whole], paid[whole]
     if not len(frame):
         raise UsageError(f"no row of the log has both an action in {action!r} and a reward in {reward!r}")
     inputs = codec.contexts(frame)
     if encoder.of_actions is not None:
         inputs = np.concatenate([inputs, _features_of_taken(encoder, encoder.of_actions, frame, codes, taken)], axis=1)
-    slots = np.array([codec.roster.slot(name) if codec.has_slots else 0 for name in taken], np.int32)
-    return TableRows(inputs, slots[codes], paid.astype(np.float32))
+    own = slots[codes] if codec.has_slots else np.zeros(len(codes))
+    return TableRows(inputs, own.astype(np.int32), paid.astype(np.float32))
 
 
 def _features_of_taken(
