@@ -208,7 +208,7 @@ def test_a_bound_that_would_change_nothing_is_refused(name):
 @pytest.mark.parametrize("sizes", [(2.0, 3), ("2", 3), (2, None), (2, 1), (0, 2)])
 def test_sizes_that_make_no_agent_are_refused(sizes):
     context_dim, num_actions = sizes
-    with pytest.raises(UsageError, match="whole numbers|context_dim and num_actions|a context and a choice"):
+    with pytest.raises(UsageError, match=r"whole numbers|context_dim and num_actions|a context and a choice"):
         Agent(LINEAR, context_dim=context_dim, num_actions=num_actions)
 
 
