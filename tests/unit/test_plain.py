@@ -180,6 +180,16 @@ def test_stated_probabilities_are_kept_and_others_are_refused():
         played(as_policy(Follows()), keep_propensities=True)
 
 
+@pytest.mark.parametrize("law", [[0.5, 0.6], [1.5, -0.5], [1.0], [np.nan, 1.0]])
+def test_an_action_is_not_drawn_from_what_is_no_law(law):
+    class Wrong(Coin):
+        def probabilities(self, context):
+            return law
+
+    with pytest.raises(UsageError, match="probabilities of Wrong must be 2 numbers that sum to 1"):
+        played(as_policy(Wrong()))
+
+
 @pytest.mark.parametrize("explore", ["greedy", "epsilon-greedy", "softmax", "SquareCB", "bootstrap"])
 def test_a_model_of_scikit_learn_learns_with_every_way_to_explore(explore):
     linear_model = pytest.importorskip("sklearn.linear_model", reason="scikit-learn is not installed")

@@ -23,7 +23,7 @@ from showdown.agent.offer import Offer
 from showdown.agent.replay_buffer import Bound
 from showdown.agent.step_counter import as_int32
 from showdown.basics.errors import UsageError
-from showdown.play.in_python import stated_law
+from showdown.plain.own_policy import stated_law
 from showdown.policies.plain import PlainPolicy
 from showdown.protocol.in_python import Player, generator, raised
 from showdown.protocol.policy import Policy, State

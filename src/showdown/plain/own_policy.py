@@ -61,7 +61,7 @@ class OwnPlayer:
     """The object in one trial. Its own methods are called without anything between where that can be."""
 
     def __init__(self, value: Any, spec: ProblemSpec, rng: np.random.Generator) -> None:
-        self._value, self._rng = value, rng
+        self._value, self._rng, self._num_actions = value, rng, spec.num_actions
         self._law = getattr(value, "probabilities", None)
         own_choice = getattr(value, "choose", value if callable(value) else None)
         self.choose: Callable[..., int] = own_choice or self._drawn
@@ -78,7 +78,8 @@ class OwnPlayer:
 
     def _drawn(self, context: np.ndarray, **seen: Any) -> int:
         assert self._law is not None  # else it has a choice of its own
-        return drawn(self._rng, self._law(context, **seen))
+        name = type(self._value).__name__
+        return drawn(self._rng, stated_law(name, self._law(context, **seen), self._num_actions))
 
     def probabilities(self, context: Any, available: Any = None, features: Any = None) -> np.ndarray | None:
         if self._law is None:
@@ -89,6 +90,14 @@ class OwnPlayer:
 
 def _nothing(context: np.ndarray, action: int, reward: float, **features: Any) -> None:
     pass
+
+
+def stated_law(name: str, law: Any, num_actions: int) -> np.ndarray:
+    """What a policy says are its probabilities, checked."""
+    found = np.asarray(law, float)
+    if found.shape != (num_actions,) or not (found >= 0).all() or abs(found.sum() - 1) > 1e-4:
+        raise UsageError(f"the probabilities of {name} must be {num_actions} numbers that sum to 1, not {law!r}")
+    return found
 
 
 def drawn(rng: np.random.Generator, law: Any) -> int:

@@ -17,6 +17,7 @@ import jax
 import numpy as np
 
 from showdown.basics.errors import UsageError
+from showdown.plain.own_policy import stated_law
 from showdown.play.accumulator import Accumulator
 from showdown.play.batch_size import equal
 from showdown.play.batches import Progress
@@ -178,14 +179,6 @@ class Game:
     def _arrived(self, order: np.ndarray, known: np.ndarray, number: int) -> np.ndarray:
         """The steps whose rewards come after this decision."""
         return order[known[number - 1] if number else 0 : known[number]]
-
-
-def stated_law(name: str, law: Any, num_actions: int) -> np.ndarray:
-    """What a policy says are its probabilities, checked."""
-    found = np.asarray(law, float)
-    if found.shape != (num_actions,) or not (found >= 0).all() or abs(found.sum() - 1) > 1e-4:
-        raise UsageError(f"the probabilities of {name} must be {num_actions} numbers that sum to 1, not {law!r}")
-    return found
 
 
 def _whole(name: str, action: Any) -> int:
