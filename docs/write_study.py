@@ -1,7 +1,7 @@
-"""Write what docs/study.md shows from the stored cells: its tables and figures, and the page as a PDF: `make study`.
+"""Write what docs/study.md and docs/council.md show of the stored cells: `make study`.
 
-    python docs/write_study.py           # docs/figures/study-*.png, the tables of docs/study.md, build/study.pdf
-    python docs/write_study.py --check   # fails where a table of the page is not what the stored cells say
+    python docs/write_study.py           # docs/figures/study-*.png, the tables of both pages, build/study.pdf
+    python docs/write_study.py --check   # fails where a table of a page is not what the stored cells say
 
 What stands between `<!-- begin NAME -->` and `<!-- end NAME -->` is written here; all other words are written by hand.
 """
@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from council_tables import each_table, over_tables
 from showdown.analysis.aggregates import Aggregates, aggregates
 from showdown.analysis.published import published
 from showdown.analysis.ranks import REFERENCES
@@ -31,7 +32,8 @@ from study_pdf import write_pdf
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS / "results"
-PAGE = DOCS / "study.md"
+STUDY = DOCS / "study.md"
+COUNCIL = DOCS / "council.md"
 FIVE = ("contraceptive", "german", "titanic", "yeast1", "yeast3")  # on which most methods were played
 SMALL = (*FIVE, "digits", "segment", "segment0")
 LARGE = ("banana", "letter", "marketing", "optdigits", "page-blocks0", "penbased", "phoneme", "texture", "twonorm")
@@ -39,11 +41,18 @@ WHEELS = tuple(f"wheel-{delta}" for delta in ("0.5", "0.7", "0.9", "0.95", "0.99
 MOST = 24  # lines of a table
 
 
+SECOND = {"Council": "Council, 2nd edition", "Council-fast": "Council-fast, 2nd edition"}  # as council2 holds them
+
+
 @cache
 def cells(stores: tuple[str, ...], problems: tuple[str, ...], horizon: int | None = None) -> pd.DataFrame:
-    """One cell per policy and problem of these stores, seed 0."""
-    opened = [Store(RESULTS / name) for name in stores]
-    frame = pd.concat([store.frame(store.cells()) for store in opened], ignore_index=True)
+    """One cell per policy and problem of these stores, seed 0; the edition of Council before this one is called so."""
+    frames = []
+    for name in stores:
+        store = Store(RESULTS / name)
+        frame = store.frame(store.cells())
+        frames.append(frame.assign(policy=frame["policy"].replace(SECOND)) if name == "council2" else frame)
+    frame = pd.concat(frames, ignore_index=True)
     frame = frame[frame["problem"].isin(problems) & (frame["seed"] == 0)]
     return select(frame.drop_duplicates(["cell", "policy", "problem", "trial"]), horizon=horizon).frame
 
@@ -62,9 +71,22 @@ def five_tables() -> pd.DataFrame:
 
 
 def played_on_all(problems: tuple[str, ...]) -> pd.DataFrame:
-    frame = cells(("council2", "study-tables"), problems)
+    frame = cells(("council3", "council2", "study-tables"), problems)
     played = frame.groupby("policy")["problem"].nunique()
     return frame[frame["policy"].isin(played.index[played == len(problems)])]
+
+
+def council_tables(problems: tuple[str, ...]) -> pd.DataFrame:
+    """All that was played on these tables, with the network of the second edition alone but not its other parts."""
+    frame = cells(("council3", "council2", "council2-ablation", "study-tables"), problems)
+    return frame[~frame["policy"].str.match(r"Council(-fast)?\[")]
+
+
+def council_beside(problems: tuple[str, ...]) -> list[str]:
+    """Council beside the best of the others on each table."""
+    played = [one for one in Store(RESULTS / "council3").cells() if one.problem in problems]
+    sizes = {one.problem: (one.rows or one.horizon, one.num_actions) for one in played}
+    return each_table(council_tables(problems), sizes, SECOND)
 
 
 def wheels() -> pd.DataFrame:
@@ -173,15 +195,21 @@ BLOCKS: dict[str, Callable[[], list[str]]] = {
     "wheels-since": lambda: against_2018(wheels()),
     "twins": lambda: greedy_twins(small_tables(), five_tables()),
 }
+COUNCIL_BLOCKS: dict[str, Callable[[], list[str]]] = {
+    "unseen": lambda: council_beside((*SMALL, *LARGE)),
+    "vowel": lambda: council_beside(("vowel",)),
+    "ratios": lambda: over_tables(council_tables((*SMALL, *LARGE))),
+}
+PAGES = {STUDY: BLOCKS, COUNCIL: COUNCIL_BLOCKS}
 FIGURES = {"tables": tables, "five": five_tables, "wheels": wheels}
 
 
-def page(text: str) -> str:
-    """The page with all its blocks as the stored cells have them."""
-    for name, write in BLOCKS.items():
+def page(path: Path, text: str) -> str:
+    """The text of a page with all its blocks as the stored cells have them."""
+    for name, write in PAGES[path].items():
         begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
         if begin not in text or end not in text:
-            raise SystemExit(f"{PAGE} has no place for {name}: {begin} … {end}")
+            raise SystemExit(f"{path} has no place for {name}: {begin} … {end}")
         block = "\n".join([begin, "", *write(), "", end])
         text = re.sub(f"{re.escape(begin)}.*?{re.escape(end)}", lambda _, block=block: block, text, flags=re.DOTALL)
     return text
@@ -192,14 +220,17 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="compare, and write nothing")
     parser.add_argument("--pdf", type=Path, default=DOCS.parent / "build" / "study.pdf")
     asked = parser.parse_args()
-    new = page(PAGE.read_text(encoding="utf-8"))
+    old = {path: path.read_text(encoding="utf-8") for path in PAGES}
+    new = {path: page(path, text) for path, text in old.items()}
     if asked.check:
-        sys.exit(0 if new == PAGE.read_text(encoding="utf-8") else f"{PAGE} is not what the cells say: make study")
-    PAGE.write_text(new, encoding="utf-8")
+        wrong = [path.name for path in PAGES if new[path] != old[path]]
+        sys.exit(f"{' and '.join(wrong)}: not what the cells say; make study" if wrong else 0)
+    for path, text in new.items():
+        path.write_text(text, encoding="utf-8")
     for name, frame in FIGURES.items():
         save(drawn(aggregates(frame())), DOCS / "figures" / f"study-{name}.png")
     asked.pdf.parent.mkdir(parents=True, exist_ok=True)
-    print(f"{asked.pdf}: {write_pdf(PAGE, asked.pdf)} pages")
+    print(f"{asked.pdf}: {write_pdf(STUDY, asked.pdf)} pages")
 
 
 if __name__ == "__main__":
