@@ -138,7 +138,7 @@ class Recommendation:
         if best is None:
             return f"No recommendation: {self.verdict.reason}."
         missed, methods = len(self._unplayed()), sum(one.policy != BASELINE for one in self.standings)
-        of = f" ({missed} of {methods} methods could not be judged)" if missed else ""
+        of = f" ({missed} of {methods} methods were not played)" if missed else ""
         if self.policy is None:
             return f"Use no method{of}: none is clearly better than {against}."
         value, low, high = self._own(self.policy)
