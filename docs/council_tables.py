@@ -18,14 +18,14 @@ def percentages(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def each_table(frame: pd.DataFrame, sizes: dict[str, tuple[int, int]], earlier: dict[str, str]) -> list[str]:
-    """A row per problem with its rows and actions; `earlier` names the edition before this one, which is no rival."""
+    """A row per problem with its rows and actions; `earlier` names the edition before this one, which is no other."""
     heads = ["table", "rows", "actions", "others", "Council", "ratio", "Council-fast", "ratio"]
     rows = [f"| {' | '.join([*heads, 'best other', 'difference', 'to the second edition'])} |", f"|{'---|' * 11}"]
     for problem, own in frame.groupby("problem"):
-        values = percentages(own).drop(columns=earlier[NEW[1]], errors="ignore")
-        before = values.pop(earlier[NEW[0]])
+        values = percentages(own)
         means = values.mean()
-        others = means.drop(list(NEW))
+        others = means.drop([*NEW, *earlier.values()], errors="ignore")
+        before = values[earlier[NEW[0]]]
         best = str(others.idxmin())
         count, actions = sizes[str(problem)]
         shown = [str(problem), f"{count:,}", str(actions), str(len(others))]

@@ -218,11 +218,11 @@ def test_methods_that_were_not_judged_are_counted_in_the_advice(tmp_path):
         folder=tmp_path,
         agent_file=tmp_path / "agent.json",
     )
-    assert found.lines[0].startswith("Use A (3 of 6 methods were not played): share of right answers 70.0 %")
-    at = found.lines.index("not played: B would not fit in the budget (about 40 s, when 20 s were left for all)")
+    assert found.lines[0].startswith("Use A (no result of 3 of 6 methods): share of right answers 70.0 %")
+    at = found.lines.index("no result: B would not fit in the budget (about 40 s, when 20 s were left for all)")
     assert found.lines[at + 1 : at + 6] == [
-        "not played: C did not finish (still compiling when the budget ended)",
-        "not played: D failed (a fault)",
+        "no result: C did not finish (still compiling when the budget ended)",
+        "no result: D failed (a fault)",
         "clearly behind after 100 steps, and not played on: F",
         "fewer trials for lack of time: E (1 of 4)",
         "the same command with a longer --budget continues from here",
@@ -291,7 +291,7 @@ def test_a_method_that_compiles_too_long_is_named_and_the_budget_holds(file, tmp
     assert time.monotonic() - began < 60  # not 300
     found = json.loads(done.stdout)
     assert found["verdict"]["best"] == "LinGreedy"
-    assert "(1 of 2 methods were not played)" in found["sentence"]
+    assert "(no result of 1 of 2 methods)" in found["sentence"]
     slow = next(one for one in found["standings"] if one["policy"] == "Slow")
     # on a machine that is busy with other things it is not even begun
     assert (slow["status"], slow["reason"].split(" when")[0]) == (OUT_OF_TIME, "still compiling") or (

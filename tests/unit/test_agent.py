@@ -205,11 +205,21 @@ def test_a_bound_that_would_change_nothing_is_refused(name):
         Agent(policies.get(name), context_dim=2, num_actions=2, history=Window(50))
 
 
-@pytest.mark.parametrize("sizes", [(2.0, 3), ("2", 3), (2, None), (2, 1), (0, 2)])
-def test_sizes_that_make_no_agent_are_refused(sizes):
-    context_dim, num_actions = sizes
-    with pytest.raises(UsageError, match=r"whole numbers|context_dim and num_actions|a context and a choice"):
-        Agent(LINEAR, context_dim=context_dim, num_actions=num_actions)
+@pytest.mark.parametrize(
+    ("sizes", "sentence"),
+    [
+        ((2.0, 3), "whole numbers, not 2.0"),
+        (("2", 3), "whole numbers, not '2'"),
+        ((2, 3, ""), "whole numbers, not ''"),
+        ((2, 3, -1), "action_dim is how many features"),
+        ((2, None), "needs context_dim and num_actions"),
+        ((2, 1), "a context and a choice"),
+        ((0, 2), "a context and a choice"),
+    ],
+)
+def test_sizes_that_make_no_agent_are_refused(sizes, sentence):
+    with pytest.raises(UsageError, match=sentence):
+        Agent(LINEAR, **dict(zip(("context_dim", "num_actions", "action_dim"), sizes, strict=False)))
 
 
 @pytest.mark.parametrize("bound", [500, "Window(500)"])

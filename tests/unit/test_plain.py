@@ -17,6 +17,7 @@ from showdown.bench.cell import Cell
 from showdown.config.fingerprint import fingerprint
 from showdown.config.registry import load_file
 from showdown.plain import as_policy, as_problem
+from showdown.plain.own_policy import stated_law
 from showdown.play.simulate import simulate
 from showdown.policies import policies
 from showdown.problems import problems
@@ -178,6 +179,11 @@ def test_stated_probabilities_are_kept_and_others_are_refused():
     assert (kept.propensities[kept.actions == 1] == 0.25).all()
     with pytest.raises(UsageError, match="give it `probabilities`"):
         played(as_policy(Follows()), keep_propensities=True)
+
+
+def test_a_law_may_be_rounded_to_16_bits():
+    law = np.array([0.1, 0.2, 0.699], np.float16)
+    np.testing.assert_array_equal(stated_law("it", law, 3), law.astype(float))
 
 
 @pytest.mark.parametrize("law", [[0.5, 0.6], [1.5, -0.5], [1.0], [np.nan, 1.0]])

@@ -91,6 +91,8 @@ def test_features_of_actions_are_learned_from_tables_and_logs(frame):
     by_price = Agent.for_table(problem, policies.get("LinHybrid"))
     assert by_price.learn_table(log, action="plan", reward="paid") == ROWS
     close(by_price, by_log)
+    shared = Agent.for_table(problem, policies.get("LinGreedy"))  # of any action, also one never seen
+    assert table_rows.of_log(shared._codec, log.assign(plan="silver"), "plan", "paid").slots.tolist() == [0] * ROWS
     with pytest.raises(UsageError, match="no columns with 'price' of each action"):
         by_price.learn_table(log.drop(columns="price"), action="plan", reward="paid")
 
@@ -98,13 +100,33 @@ def test_features_of_actions_are_learned_from_tables_and_logs(frame):
 def test_what_a_table_and_a_log_say_of_an_action_that_was_removed_is_left_out(frame, plain):
     agent, log = Agent.for_table(plain, LINEAR, room=1), frame.assign(paid=1.0)
     agent.remove_action("gold")
-    assert agent.learn_table(plain) == agent.learn_table(frame, label="plan") == 2 * ROWS
-    others = int((frame["plan"] != "gold").sum())
-    assert agent.learn_table(log, action="plan", reward="paid") == others
+    right = np.stack([frame["plan"] == "basic", frame["plan"] == "none"], axis=1)
+    for found in (
+        table_rows.of_problem(agent._codec, plain),
+        table_rows.of_table(agent._codec, frame, "plan", "", {}),
+    ):
+        assert found.slots.tolist() == [0, 2] * ROWS
+        np.testing.assert_array_equal(found.rewards, right.ravel())
+    left = frame["plan"][frame["plan"] != "gold"]
+    slots = table_rows.of_log(agent._codec, log, "plan", "paid").slots
+    assert slots.tolist() == [{"basic": 0, "none": 2}[one] for one in left]
+    assert agent.learn_table(log, action="plan", reward="paid") == len(left)
     with pytest.raises(UsageError, match="no action is called 'silver'"):
         agent.learn_table(log.replace("gold", "silver"), action="plan", reward="paid")
-    with pytest.raises(UsageError, match="no row of the log"):
+    with pytest.raises(UsageError, match="every action of the log was removed"):
         agent.learn_table(log[log["plan"] == "gold"], action="plan", reward="paid")
+    with pytest.raises(UsageError, match="no row of the log has both"):
+        agent.learn_table(log.assign(paid=np.nan), action="plan", reward="paid")
+
+
+def test_features_of_the_actions_that_are_left_go_with_their_rewards(frame):
+    agent = Agent.for_table(table(frame, label="plan", features="all"), policies.get("LinHybrid"))
+    agent.remove_action("gold")
+    found = table_rows.of_table(agent._codec, frame, "plan", "", {"features": "all"})
+    of_actions = agent.encoder.of_actions
+    for place, name in enumerate(("basic", "none")):
+        features = [of_actions.encode(name, {"price": price}) for price in frame[f"price.{name}"]]
+        np.testing.assert_allclose(found.inputs[place::2, -len(features[0]) :], features, rtol=1e-6)
 
 
 def test_a_long_table_teaches_its_last_rows_and_some_actions_of_each(frame, plain, monkeypatch):

@@ -138,8 +138,11 @@ def spec_of(
         return spec
     if context_dim is None or num_actions is None:
         raise UsageError("an agent needs context_dim and num_actions, or an encoder that knows them")
-    context_dim, num_actions, action_dim = map(_whole, (context_dim, num_actions, action_dim or 0))
-    if context_dim < 1 or num_actions < 2 or action_dim < 0:
+    action_dim = 0 if action_dim is None else action_dim
+    context_dim, num_actions, action_dim = map(_whole, (context_dim, num_actions, action_dim))
+    if action_dim < 0:
+        raise UsageError(f"action_dim is how many features an action has, not {action_dim}")
+    if context_dim < 1 or num_actions < 2:
         raise UsageError(f"an agent needs a context and a choice, not {context_dim} features, {num_actions} actions")
     return ProblemSpec(context_dim, num_actions, action_dim)
 

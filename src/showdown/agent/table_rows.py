@@ -8,7 +8,7 @@ that were removed since are left out of both.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,7 +72,7 @@ def of_table(codec: Codec, frame: pd.DataFrame, label: str, rewards: str, option
 
 def _taught(codec: Codec, found: BanditTable, contexts: np.ndarray, features: np.ndarray | None) -> TableRows:
     """The rewards that the last rows of a table tell, row by row."""
-    slots = _slots(codec, found.actions)
+    slots = _slots(codec, found.actions, codec.roster.slot)
     still = np.flatnonzero(slots >= 0)
     if not len(still):
         raise UsageError("every action of the table was removed from the agent")
@@ -82,15 +82,14 @@ def _taught(codec: Codec, found: BanditTable, contexts: np.ndarray, features: np
         picked = np.take_along_axis(features, which[:, :, None], axis=1)
         inputs = np.concatenate([inputs, picked.reshape(len(inputs), -1)], axis=1)
     paid = found.payoffs[found.labels[-len(contexts) :, None], which]
-    each = slots[which.ravel()] if codec.has_slots else np.zeros(which.size)
-    return TableRows(inputs.astype(np.float32), each.astype(np.int32), paid.ravel().astype(np.float32))
+    each = slots[which.ravel()] if codec.has_slots else np.zeros(which.size, np.int32)
+    return TableRows(inputs.astype(np.float32), each, paid.ravel().astype(np.float32))
 
 
-def _slots(codec: Codec, names: Sequence[str]) -> np.ndarray:
+def _slots(codec: Codec, names: Sequence[str], slot_of: Callable[[str], int]) -> np.ndarray:
     """The slot of each action; −1 where the agent began with it and it was removed since."""
-    began_with = set() if codec.encoder is None else set(codec.encoder.action_names)
-    removed = [name in began_with and name not in codec.roster for name in names]
-    return np.array([-1 if gone else codec.roster.slot(name) for name, gone in zip(names, removed, strict=True)])
+    gone = set(_encoder(codec).action_names) - set(codec.roster)
+    return np.array([-1 if name in gone else slot_of(name) for name in names], np.int32)
 
 
 def _actions_of_each_row(rows: int, actions: int) -> np.ndarray:
@@ -102,23 +101,24 @@ def _actions_of_each_row(rows: int, actions: int) -> np.ndarray:
 
 
 def of_log(codec: Codec, frame: pd.DataFrame, action: str, reward: str) -> TableRows:
-    """What a log of decisions teaches, from rows that have a reward and an action that was not removed."""
+    """What a log of decisions teaches, from rows that have a reward and an action that is not one of those removed."""
     encoder, names = _encoder(codec), [str(name) for name in frame.columns]
     codes, taken = categories(frame[find_column(action, names)])
     paid = numbers_of(frame[find_column(reward, names)])
     if paid is None:
         raise UsageError(f"the reward column {reward!r} does not hold numbers")
-    slots = _slots(codec, taken)
+    slots = _slots(codec, taken, codec.roster.slot if codec.has_slots else lambda name: 0)  # shared: of new ones too
     whole = (codes >= 0) & np.isfinite(paid)
-    whole[whole] = slots[codes[whole]] >= 0
-    frame, codes, paid = frame[whole].reset_index(drop=True), codes[whole], paid[whole]
-    if not len(frame):
+    if not whole.any():
         raise UsageError(f"no row of the log has both an action in {action!r} and a reward in {reward!r}")
+    whole[whole] = slots[codes[whole]] >= 0
+    if not whole.any():
+        raise UsageError("every action of the log was removed from the agent")
+    frame, codes, paid = frame[whole].reset_index(drop=True), codes[whole], paid[whole]
     inputs = codec.contexts(frame)
     if encoder.of_actions is not None:
         inputs = np.concatenate([inputs, _features_of_taken(encoder, encoder.of_actions, frame, codes, taken)], axis=1)
-    own = slots[codes] if codec.has_slots else np.zeros(len(codes))
-    return TableRows(inputs, own.astype(np.int32), paid.astype(np.float32))
+    return TableRows(inputs, slots[codes], paid.astype(np.float32))
 
 
 def _features_of_taken(

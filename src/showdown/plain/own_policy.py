@@ -26,6 +26,7 @@ from showdown.plain.signatures import taken
 from showdown.protocol.in_python import Player
 from showdown.protocol.problem import ProblemSpec
 
+SUM_WITHIN = 1e-3  # of 1: what rounding to 16 bits may do to a law
 OFFERED = ("num_actions", "context_dim", "action_dim", "rng")  # to `begin`
 
 
@@ -95,8 +96,9 @@ def _nothing(context: np.ndarray, action: int, reward: float, **features: Any) -
 def stated_law(name: str, law: Any, num_actions: int) -> np.ndarray:
     """What a policy says are its probabilities, checked."""
     found = np.asarray(law, float)
-    if found.shape != (num_actions,) or not (found >= 0).all() or abs(found.sum() - 1) > 1e-4:
-        raise UsageError(f"the probabilities of {name} must be {num_actions} numbers that sum to 1, not {law!r}")
+    if found.shape != (num_actions,) or not (found >= 0).all() or abs(found.sum() - 1) > SUM_WITHIN:
+        said = " ".join(repr(law).split())
+        raise UsageError(f"the probabilities of {name} must be {num_actions} numbers that sum to 1, not {said:.60}")
     return found
 
 

@@ -137,8 +137,9 @@ class Recommendation:
         best = self.verdict.best
         if best is None:
             return f"No recommendation: {self.verdict.reason}."
-        missed, methods = len(self._unplayed()), sum(one.policy != BASELINE for one in self.standings)
-        of = f" ({missed} of {methods} methods were not played)" if missed else ""
+        methods = [one for one in self.standings if one.policy != BASELINE]
+        missed = sum(not one.trials for one in methods)
+        of = f" (no result of {missed} of {len(methods)} methods)" if missed else ""
         if self.policy is None:
             return f"Use no method{of}: none is clearly better than {against}."
         value, low, high = self._own(self.policy)
@@ -152,7 +153,7 @@ class Recommendation:
 
     def _not_judged(self) -> list[str]:
         """Lines that name every method without a result and why, and those with fewer trials than the others."""
-        lines = [f"not played: {one.policy} {_why(one)}" for one in self._unplayed()]
+        lines = [f"no result: {one.policy} {_why(one)}" for one in self._unplayed()]
         most = max((one.trials for one in self.standings if one.policy != BASELINE), default=0)
         cut = [
             f"{one.policy} ({one.trials} of {most})"
