@@ -55,7 +55,6 @@ def test_each_doubt_is_found(frame_of):
     assert "not played to the end: x (100 of 400 steps), y (100 of 400 steps)" in told
     assert "A on x (25 of 100)" in told
     assert "fewer than 10 trials on x, y (3)" in told
-    assert "fewer than 10 trials of A on x (2)" in str(FewTrials((("A", "x", 2),), 10))
     assert "lack problems that the others played: C (1 of 2)" in told
 
 

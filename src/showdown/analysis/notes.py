@@ -207,9 +207,7 @@ class FewTrials(Caution):
         counts = sorted({trials for _, _, trials in self.items})
         shown = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
         where = _named(problem for _, problem, _ in self.items)
-        policies = {policy for policy, _, _ in self.items}
-        of = f" of {policies.pop()}" if len(policies) == 1 else ""
-        return f"fewer than {self.fewest} trials{of} on {where} ({shown}): small differences do not show"
+        return f"fewer than {self.fewest} trials on {where} ({shown}): small differences do not show"
 
 
 @dataclass(frozen=True)
