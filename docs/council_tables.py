@@ -5,16 +5,16 @@ from __future__ import annotations
 import pandas as pd
 
 from showdown.analysis.compare_trials import difference, values_of
+from showdown.analysis.summary import BASELINE
 from showdown.metrics import MAIN
 
 NEW = ("Council", "Council-fast")
-REFERENCE = "Uniform"
 
 
 def percentages(frame: pd.DataFrame) -> pd.DataFrame:
     """One problem's regret in % of Uniform's mean: trials by policies."""
     values = values_of(frame, MAIN)
-    return 100 * values.drop(columns=REFERENCE) / values[REFERENCE].mean()
+    return 100 * values.drop(columns=BASELINE) / values[BASELINE].mean()
 
 
 def each_table(frame: pd.DataFrame, sizes: dict[str, tuple[int, int]], earlier: dict[str, str]) -> list[str]:

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from showdown.basics.errors import UsageError
+from showdown.plain.own_policy import SUM_WITHIN
 
 DRAWS = 1000  # for a propensity that has no closed form
 SMALLEST = 1e-12  # of a propensity: one that was integrated may be too small for its float32
-TOLERANCE = 1e-3  # of the sum of a law
 
 
 class UnknownDecisionError(UsageError):
@@ -37,7 +37,7 @@ class Probabilities(NamedTuple):
     @property
     def sums_to_one(self) -> bool:
         """Whether these are probabilities: a belief whose numbers overflow has none."""
-        return bool(abs(self.values.sum() - 1) < TOLERANCE)
+        return bool(abs(self.values.sum() - 1) < SUM_WITHIN)
 
     @property
     def is_certain(self) -> bool:

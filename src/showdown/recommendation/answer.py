@@ -137,9 +137,8 @@ class Recommendation:
         best = self.verdict.best
         if best is None:
             return f"No recommendation: {self.verdict.reason}."
-        methods = [one for one in self.standings if one.policy != BASELINE]
-        missed = sum(not one.trials for one in methods)
-        of = f" (no result of {missed} of {len(methods)} methods)" if missed else ""
+        missed, methods = (sum(one.policy != BASELINE for one in some) for some in (self._unplayed(), self.standings))
+        of = f" (no result of {missed} of {methods} methods)" if missed else ""
         if self.policy is None:
             return f"Use no method{of}: none is clearly better than {against}."
         value, low, high = self._own(self.policy)
