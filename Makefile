@@ -144,7 +144,7 @@ figures: install
 		{ printf '\n## %s\n\n' $$name; $(BIN)/showdown table $(STUDY) --paper $$name --format markdown; } \
 			>>$(FIGURES)/tables.md || exit 1; done
 
-# docs/study.md's tables and figures from the stored cells, and the page as build/study.pdf; plays nothing.
+# The tables of docs/study.md and docs/council.md and the study's figures from the stored cells, and build/study.pdf; plays nothing.
 study: install
 	$(BIN)/python docs/write_study.py
 
